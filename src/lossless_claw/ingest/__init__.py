@@ -1,0 +1,1 @@
+"""What comes in is aligned with what is stored, then stored in one transaction."""

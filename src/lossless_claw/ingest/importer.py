@@ -1,0 +1,322 @@
+"""The one writer of messages: increments, whole lists and transcripts, each in one transaction.
+
+Messages are projected before the transaction opens; inside it the stored end is read, the pure
+parts of this folder decide, and what is new is stored. A crash leaves all of a call or nothing
+of it; a transcript is stored in batches, each whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import tzinfo
+from enum import StrEnum
+from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lossless_claw.clock import Clock
+from lossless_claw.ingest.align import Alignment, Coming, align
+from lossless_claw.ingest.faces import enriched
+from lossless_claw.ingest.ours import without_ours
+from lossless_claw.ingest.stamped import Stamped, sort_out
+from lossless_claw.message.projection import Projection, is_head, project
+from lossless_claw.message.times import stored
+from lossless_claw.model import Entry, Outside
+from lossless_claw.store.store import Store
+
+BATCH = 1_000
+"""Messages of a transcript that are stored in one transaction."""
+
+Progress = Callable[[int], None]
+
+
+class Outcome(StrEnum):
+    """How a call ended (G3)."""
+
+    STORED = "stored"
+    NOTHING_NEW = "nothing_new"
+
+
+class Ingested(Struct, frozen=True):
+    """What a call did: counts of messages. `ids` are the rows added, in order."""
+
+    outcome: Outcome
+    added: int = 0
+    known: int = 0
+    taken_out: int = 0
+    brought_back: int = 0
+    ambiguous: int = 0
+    conflicts: int = 0
+    ids: tuple[int, ...] = ()
+
+    @classmethod
+    def nothing(cls) -> Ingested:
+        """Return what a call without messages did."""
+        return cls(Outcome.NOTHING_NEW)
+
+    def plus(self, other: Ingested) -> Ingested:
+        """Return the sum of two calls."""
+        added = self.added + other.added
+        return Ingested(
+            Outcome.STORED if added else Outcome.NOTHING_NEW, added, self.known + other.known,
+            self.taken_out + other.taken_out, self.brought_back + other.brought_back,
+            self.ambiguous + other.ambiguous, self.conflicts + other.conflicts,
+            self.ids + other.ids,
+        )  # fmt: skip
+
+
+class Importer:
+    """Stores what comes in for the conversations of one store."""
+
+    def __init__(self, store: Store, clock: Clock, zone: tzinfo):
+        self._store = store
+        self._clock = clock
+        self._zone = zone
+
+    # -- the three ways in ---------------------------------------------------------------
+
+    def append(self, conversation: int, entries: Sequence[Entry]) -> Ingested:
+        """Store an increment: with ids exactly the unknown ones, without ids all of it."""
+        entries = without_ours(self._store, conversation, entries, self._zone)
+        rows = [project(entry) for entry in entries]
+        with self._store.transaction():
+            is_first = self._store.conversations.running(conversation).stored == 0
+            head = _head_length(entries) if is_first else 0
+            stamped = [index for index, row in enumerate(rows) if row.entry_id]
+            plan = self._sort_out(conversation, [rows[index] for index in stamped])
+            skipped = {stamped[i] for i in range(len(stamped)) if i not in set(plan.new)}
+            new = [index for index in range(len(rows)) if index not in skipped]
+            done = self._settle_known(conversation, entries, rows, stamped, plan)
+            return done.plus(self._add(conversation, rows, new, head))
+
+    def sync(self, conversation: int, entries: Sequence[Entry]) -> Ingested:
+        """Store what is new in a whole list (or any copy of it that the host kept)."""
+        entries = without_ours(self._store, conversation, entries, self._zone)
+        rows = [project(entry) for entry in entries]
+        head = _head_length(entries)
+        with self._store.transaction():
+            self._take_head(conversation, rows[:head])
+            body, sources = rows[head:], entries[head:]
+            if body and all(row.entry_id for row in body):
+                return self._sync_stamped(conversation, sources, body)
+            return self._sync_bare(conversation, body)
+
+    def bring_in(
+        self,
+        conversation: int,
+        read: Callable[[], Iterable[Entry]],
+        progress: Progress | None = None,
+    ) -> Ingested:
+        """Store a transcript, in batches; what is stored already is known.
+
+        Args:
+            conversation: Where it goes.
+            read: Gives the entries from the beginning, each time it is called.
+            progress: Called with the number of messages of each batch.
+        """
+        is_empty = self._store.conversations.running(conversation).stored == 0
+        if is_empty or all(entry.id is not None for entry in read()):
+            return self._bring_in_order(conversation, read(), progress or _quiet)
+        return self._bring_in_aligned(conversation, read, progress or _quiet)
+
+    # -- whole lists ---------------------------------------------------------------------
+
+    def _sync_bare(self, conversation: int, rows: Sequence[Projection]) -> Ingested:
+        first = self._store.conversations.running(conversation).first
+        plan = align(self._store.rows(conversation), first, [_coming(row) for row in rows])
+        known_ids = self._known_ids(conversation, [rows[index] for index in plan.new])
+        new = [index for index in plan.new if rows[index].entry_id not in known_ids]
+        taken = self._fork(conversation, plan)
+        done = self._add(conversation, rows, new, 0)
+        self._remember_first(conversation, plan.first, done)
+        self._store.conversations.count(conversation, ambiguous=plan.ambiguous)
+        return done.plus(
+            Ingested(
+                Outcome.NOTHING_NEW, known=len(plan.pairs), taken_out=taken - len(plan.back),
+                brought_back=len(plan.back), ambiguous=plan.ambiguous,
+            )
+        )  # fmt: skip
+
+    def _fork(self, conversation: int, plan: Alignment) -> int:
+        if plan.fork is None:
+            return 0
+        taken = self._store.context.take_out(conversation, plan.fork, Outside.REWOUND)
+        self._store.context.bring_back(conversation, plan.back, self._now())
+        return len(taken) + len(plan.back)
+
+    def _sync_stamped(
+        self, conversation: int, entries: Sequence[Entry], rows: Sequence[Projection]
+    ) -> Ingested:
+        plan = self._sort_out(conversation, rows)
+        done = self._settle_known(conversation, entries, rows, range(len(rows)), plan)
+        fork = self._stamped_fork(conversation, plan)
+        taken = [] if fork is None else self._store.context.take_out(
+            conversation, fork, Outside.REWOUND
+        )  # fmt: skip
+        added = self._add(conversation, rows, plan.new, 0)
+        return done.plus(added).plus(Ingested(Outcome.NOTHING_NEW, taken_out=len(taken)))
+
+    def _stamped_fork(self, conversation: int, plan: Stamped) -> int | None:
+        """Return the seq after which the list goes on differently, None when it does not."""
+        before = [row for index, row in plan.known if plan.new and index < plan.new[0]]
+        if not before or plan.adopted:
+            return None
+        listed = {row for _, row in plan.known}
+        last = max(before)
+        window = self._store.rows(conversation).tail(len(listed) + 1)
+        later = [row for row in window if row.id > last]
+        at = next((row.seq for row in window if row.id == last), None)
+        is_left = bool(later) and not any(row.id in listed for row in later)
+        return at if is_left else None
+
+    def _take_head(self, conversation: int, rows: Sequence[Projection]) -> None:
+        """Store a system head that differs from the newest one; a list without one changes nothing."""
+        if not rows:
+            return
+        known = self._store.rows(conversation).heads([row.hash for row in rows])
+        ids = [known.get(row.hash) for row in rows]
+        if None in ids:
+            missing = [_as_head(row) for row, i in zip(rows, ids, strict=True) if i is None]
+            added = iter(self._store.messages.append(conversation, missing, self._now()))
+            ids = [next(added) if i is None else i for i in ids]
+        self._store.context.set_head(conversation, [i for i in ids if i is not None])
+
+    # -- transcripts ---------------------------------------------------------------------
+
+    def _bring_in_order(
+        self, conversation: int, entries: Iterable[Entry], progress: Progress
+    ) -> Ingested:
+        total = Ingested.nothing()
+        branches: dict[int, bool] = {}
+        is_leading = True
+        for batch in _batches(entries):
+            rows = [project(entry) for entry in batch]
+            head = _head_length(batch) if is_leading else 0
+            is_leading = head == len(batch)
+            with self._store.transaction():
+                total = total.plus(self._store_batch(conversation, batch, rows, head, branches))
+            progress(len(batch))
+        return total.plus(self._move_branches(conversation, branches))
+
+    def _store_batch(
+        self, conversation: int, batch: Sequence[Entry], rows: Sequence[Projection], head: int,
+        branches: dict[int, bool],
+    ) -> Ingested:  # fmt: skip
+        stamped = [index for index, row in enumerate(rows) if row.entry_id]
+        plan = self._sort_out(conversation, [rows[index] for index in stamped])
+        wanted = {stamped[index] for index in plan.new}
+        new = [index for index, row in enumerate(rows) if not row.entry_id or index in wanted]
+        done = self._settle_known(conversation, batch, rows, stamped, plan)
+        branches |= {row: batch[stamped[index]].on_branch for index, row in plan.known}
+        return done.plus(self._add(conversation, rows, new, head))
+
+    def _move_branches(self, conversation: int, branches: dict[int, bool]) -> Ingested:
+        """Follow a transcript whose active branch is another one than when it was stored."""
+        with self._store.transaction():
+            outside = {row: why for row, (_, why) in
+                       self._store.messages.identity(list(branches)).items()}  # fmt: skip
+            left = [row for row, is_off in branches.items() if is_off and outside[row] is None]
+            back = [row for row, is_off in branches.items()
+                    if not is_off and outside[row] in (Outside.BRANCH, Outside.REWOUND)]  # fmt: skip
+            taken: list[int] = []
+            if left:
+                fork = self._store.rows(conversation).seq_of(min(left)) - 1
+                taken = self._store.context.take_out(conversation, fork, Outside.BRANCH)
+                back += [row for row in taken if not branches.get(row, False)]
+            if back:
+                self._store.context.bring_back(conversation, sorted(back), self._now())
+        gone = len(set(taken) - set(back))
+        return Ingested(
+            Outcome.NOTHING_NEW, taken_out=gone, brought_back=len(set(back) - set(taken))
+        )
+
+    def _bring_in_aligned(
+        self, conversation: int, read: Callable[[], Iterable[Entry]], progress: Progress
+    ) -> Ingested:
+        """Store a transcript without ids into a conversation that has rows."""
+        entries = list(read())
+        total = self.sync(conversation, entries)
+        progress(len(entries))
+        return total
+
+    # -- steps ---------------------------------------------------------------------------
+
+    def _sort_out(self, conversation: int, rows: Sequence[Projection]) -> Stamped:
+        if not rows:
+            return Stamped((), (), (), ())
+        ids = [row.entry_id or "" for row in rows]
+        known = self._store.messages.by_entry_ids(conversation, ids)
+        tail = self._store.rows(conversation).unstamped_tail(len(rows))
+        return sort_out(ids, [_coming(row) for row in rows], known, tail)
+
+    def _settle_known(
+        self, conversation: int, entries: Sequence[Entry], rows: Sequence[Projection],
+        places: Sequence[int], plan: Stamped,
+    ) -> Ingested:  # fmt: skip
+        """Count what is known, stamp what is adopted."""
+        hashes = self._store.messages.identity([row for _, row in plan.known])
+        conflicts = sum(hashes[row][0] != rows[places[index]].hash for index, row in plan.known)
+        conflicts += sum(rows[places[i]].hash != rows[places[j]].hash for i, j in plan.repeated)
+        for index, row in plan.adopted:
+            conflicts += self._adopt(entries[places[index]], rows[places[index]], row)
+        self._store.conversations.count(conversation, conflicts=conflicts)
+        known = len(plan.known) + len(plan.adopted) + len(plan.repeated)
+        return Ingested(Outcome.NOTHING_NEW, known=known, conflicts=conflicts)
+
+    def _adopt(self, entry: Entry, row: Projection, message: int) -> bool:
+        """Give a row the id of the richer copy, and the keys that it lacks."""
+        (old,) = self._store.messages.load([message])
+        richer, differs = enriched(old.original, entry.message)
+        self._store.messages.stamp(message, entry.id or "", richer, row.created_at)
+        return differs
+
+    def _add(
+        self, conversation: int, rows: Sequence[Projection], new: Sequence[int], head: int
+    ) -> Ingested:
+        chosen = [_as_head(rows[index]) if index < head else rows[index] for index in new]
+        ids = self._store.messages.append(conversation, chosen, self._now())
+        if any(index < head for index in new):
+            heads = [i for i, row in zip(ids, chosen, strict=True) if row.outside is Outside.HEAD]
+            self._store.context.set_head(conversation, heads)
+        outcome = Outcome.STORED if ids else Outcome.NOTHING_NEW
+        return Ingested(outcome, added=len(ids), ids=tuple(ids))
+
+    def _known_ids(self, conversation: int, rows: Sequence[Projection]) -> dict[str, int]:
+        ids = [row.entry_id for row in rows if row.entry_id]
+        return self._store.messages.by_entry_ids(conversation, ids) if ids else {}
+
+    def _remember_first(self, conversation: int, first: int | None, done: Ingested) -> None:
+        if first is None and done.ids:
+            first = self._store.rows(conversation).seq_of(done.ids[0])
+        if first is not None:
+            self._store.context.set_first(conversation, first)
+
+    def _now(self) -> str:
+        return stored(self._clock.now())
+
+
+def _head_length(entries: Sequence[Entry]) -> int:
+    """Return how many messages lead the list as its system head."""
+    for index, entry in enumerate(entries):
+        if not is_head(entry.message):
+            return index
+    return len(entries)
+
+
+def _as_head(row: Projection) -> Projection:
+    return replace(row, outside=Outside.HEAD) if row.outside is None else row
+
+
+def _coming(row: Projection) -> Coming:
+    return Coming(row.hash, row.role, row.tokens, " ".join(row.calls + row.results), row.size)
+
+
+def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    iterator = iter(entries)
+    while batch := list(islice(iterator, BATCH)):
+        yield batch
+
+
+def _quiet(count: int) -> None:
+    """Report to nobody."""

@@ -1,0 +1,60 @@
+"""Messages that we rendered ourselves and a host hands back: never stored as raw (design 4).
+
+Proof is only that the whole message equals, byte for byte, what an existing row of this
+conversation renders to: text that merely looks like a wrapper is the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from lossless_claw.message.parts import single_text
+from lossless_claw.model import Entry, Raw
+from lossless_claw.store.store import Store
+from lossless_claw.wrapper import OUTCOME_NOT_RECORDED, wrap, wrapped_id
+
+_RESULT_ROLES = frozenset({"tool", "toolResult"})
+
+
+def without_ours(
+    store: Store, conversation: int, entries: Sequence[Entry], zone: tzinfo
+) -> list[Entry]:
+    """Return *entries* without the messages that we made for this conversation."""
+    claimed = {
+        index: summary
+        for index, entry in enumerate(entries)
+        if (summary := wrapped_id(entry.message)) is not None
+    }
+    rendered = {
+        summary.id: wrap(summary, zone)
+        for summary in (store.summaries.load(list(claimed.values())) if claimed else ())
+        if summary.conversation == conversation
+    }
+    return [
+        entry
+        for index, entry in enumerate(entries)
+        if not _is_rendered(entry.message, rendered.get(claimed.get(index, "")))
+        and not is_placeholder(entry.message)
+    ]
+
+
+def is_placeholder(message: Raw) -> bool:
+    """Whether *message* is the result that we put where none was recorded."""
+    if message.get("role") in _RESULT_ROLES:
+        return single_text(message) == OUTCOME_NOT_RECORDED
+    content = message.get("content")
+    return (
+        isinstance(content, list)
+        and bool(content)
+        and all(
+            isinstance(block, dict)
+            and block.get("type") == "tool_result"
+            and block.get("content") == OUTCOME_NOT_RECORDED
+            for block in content
+        )
+    )
+
+
+def _is_rendered(message: Raw, text: str | None) -> bool:
+    return text is not None and single_text(message) == text

@@ -1,0 +1,74 @@
+"""Who a message is: a hash over all that the model sees of it, and upstream's over its text.
+
+The full-content hash covers role, content and tool ids, taken before anything is rewritten
+(design 4). What only the host uses (ids, times, usage, cache marks) is outside of it. One
+plain text block and the bare string are the same content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import msgspec
+
+from lossless_claw.message.parts import single_text
+from lossless_claw.model import Raw
+
+HASH_BYTES = 16
+
+_SEEN = (
+    "toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "call_id", "tool_calls",
+    "function_call", "command",
+)  # fmt: skip
+_HOST_ITEM_KEYS = frozenset({"id", "status", "internal_chat_message_metadata_passthrough"})
+_METADATA_HEADS = ("Conversation info (untrusted metadata):", "Delivery:")
+
+
+def full_hash(message: Raw, role: str) -> bytes:
+    """Return the 16 bytes that identify *message*, whose stored role is *role*."""
+    return hashlib.blake2b(_canonical(message, role), digest_size=HASH_BYTES).digest()
+
+
+def upstream_hash(role: str, content: str) -> str | None:
+    """Return upstream's identity hash (spec 2.2), or None for text it canonicalises.
+
+    A row without the hash gets it from upstream at its next start.
+    """
+    if role == "user" and content.lstrip().startswith(_METADATA_HEADS):
+        return None
+    return hashlib.sha256(f"{role}\0{content}".encode()).hexdigest()
+
+
+def _canonical(message: Raw, role: str) -> bytes:
+    if "role" not in message and isinstance(message.get("type"), str):
+        seen: list[Any] = [role, {k: v for k, v in message.items() if k not in _HOST_ITEM_KEYS}]
+    else:
+        tools = {key: message[key] for key in _SEEN if message.get(key)}
+        seen = [role, _content(message), tools] if tools else [role, _content(message)]
+        if role == "system":
+            seen.append(message.get("role"))
+    try:
+        return msgspec.json.encode(seen, order="sorted")
+    except (UnicodeEncodeError, TypeError, ValueError):
+        return json.dumps(seen, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _content(message: Raw) -> Any:
+    text = single_text(message)
+    if text is not None:
+        return text
+    content = message.get("content", message.get("output"))
+    if isinstance(content, list) and any(
+        isinstance(block, dict) and "cache_control" in block for block in content
+    ):
+        bare = [_without_marks(block) for block in content]
+        return _content({"content": bare})
+    return content
+
+
+def _without_marks(block: Any) -> Any:
+    if not isinstance(block, dict):
+        return block
+    return {key: value for key, value in block.items() if key != "cache_control"}

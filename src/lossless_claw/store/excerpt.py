@@ -1,0 +1,71 @@
+"""The piece of a text that shows why it was found. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lossless_claw.store.query import Unit
+
+WIDTH = 200
+_LEAD = 60
+_ENDING = re.compile(r"(?:ies|ing|ed|es|s|e|y)$")
+_LONG_ENOUGH = 6
+
+
+def finder(units: Sequence[Unit]) -> re.Pattern[str]:
+    """Return a pattern with one group per unit that finds it, inflected or not."""
+    pieces: list[Unit] = list(units)
+    for unit in units:
+        pieces += [part for part in unit.parts() if part.text != unit.text]
+    return re.compile("|".join(f"({_loose(unit)})" for unit in pieces[:90]), re.IGNORECASE)
+
+
+def best_window(text: str, pattern: re.Pattern[str], width: int) -> tuple[int, int] | None:
+    """Return the span of the hits, at most *width* long, that shows most different units.
+
+    The earliest among equals; None when nothing is found.
+    """
+    hits = [(match.start(), match.end(), match.lastindex) for match in pattern.finditer(text)]
+    best: tuple[int, int, int] | None = None
+    first, counts = 0, dict[int | None, int]()
+    for start, end, group in hits:
+        counts[group] = counts.get(group, 0) + 1
+        while end - hits[first][0] > width and hits[first][0] < start:
+            _take_out(counts, hits[first][2])
+            first += 1
+        if best is None or len(counts) > best[0]:
+            best = (len(counts), hits[first][0], end)
+    return None if best is None else best[1:]
+
+
+def excerpt(text: str, span: tuple[int, int] | None, width: int = WIDTH) -> str:
+    """Return a single line of at most *width* characters around *span*, or from the start.
+
+    Cut ends are marked by "...".
+    """
+    start, end = span or (0, 0)
+    begin = max(0, start - max(0, min(_LEAD, (width - (end - start)) // 2)))
+    line = " ".join(text[begin : begin + 4 * width].split())
+    ends_early = begin + 4 * width < len(text)
+    lead = "..." if begin else ""
+    room = width - len(lead)
+    if len(line) > room or ends_early:
+        return lead + line[: room - 3].rstrip() + "..."
+    return lead + line
+
+
+def _take_out(counts: dict[int | None, int], group: int | None) -> None:
+    counts[group] -= 1
+    if not counts[group]:
+        del counts[group]
+
+
+def _loose(unit: Unit) -> str:
+    if not unit.words:
+        return unit.pattern()
+    *before, last = unit.words
+    joined = "".join(re.escape(word) + r"[\W_]+" for word in before)
+    stem = _ENDING.sub("", last) if len(last) >= _LONG_ENOUGH else last
+    rest = r"[^\W_]*" if len(last) >= _LONG_ENOUGH else r"(?![^\W_]{3})[^\W_]*"
+    return rf"(?<![^\W_]){joined}{re.escape(stem)}{rest}"

@@ -1,0 +1,239 @@
+"""Search over messages and summaries: what the indexes hold, and questions to them.
+
+The one room that others ask. Whatever text is given, the answer is a page of hits, or an error
+that says why the query is refused; never a database error, never silently less than there is.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from threading import Lock
+
+from lossless_claw.store import cjk, search_rows
+from lossless_claw.store import search_paging as paging
+from lossless_claw.store.cursor import fingerprint
+from lossless_claw.store.query import read_query
+from lossless_claw.store.ranking import Scored
+from lossless_claw.store.search_full_text import full_text
+from lossless_claw.store.search_matching import matching
+from lossless_claw.store.search_paging import Page, Reading, Scope
+from lossless_claw.store.search_regex import Limit, compile_pattern
+from lossless_claw.store.search_rows import Indexes
+from lossless_claw.store.search_text import indexed_text, storable
+from lossless_claw.store.search_walk import Sort
+from lossless_claw.store.sqlite import Database
+
+__all__ = ["Page", "Scope", "Search", "Sort"]
+
+TIME_LIMIT_MS = 2_000
+_REMEMBERED = 16
+_DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT})
+
+
+class Search:
+    """The search indexes of one database. Safe to share between threads.
+
+    Args:
+        monotonic: Seconds that never go back, for the time limit.
+    """
+
+    def __init__(self, database: Database, monotonic: Callable[[], float] = time.monotonic):
+        self._database = database
+        self._monotonic = monotonic
+        self._orders: OrderedDict[tuple[str, str, int], list[Scored]] = OrderedDict()
+        self._lock = Lock()
+
+    # -- writing -------------------------------------------------------------------------
+
+    def add_messages(self, connection: sqlite3.Connection, rows: Sequence[tuple[int, str]]) -> None:
+        """Index messages for full text: id and search text, inside the caller's transaction."""
+        if not self._database.has_fts5:
+            return
+        indexed = [(message, indexed_text(storable(text))) for message, text in rows]
+        connection.executemany(
+            "INSERT INTO messages_fts(rowid, content) VALUES (?, ?)",
+            [(message, text) for message, text in indexed if text],
+        )
+
+    def add_summary(self, connection: sqlite3.Connection, summary: str, text: str) -> None:
+        """Index a summary, inside the caller's transaction."""
+        if not self._database.has_fts5:
+            return
+        content = storable(text)
+        connection.execute(
+            "INSERT INTO summaries_fts(summary_id, content) VALUES (?, ?)", (summary, content)
+        )
+        if self._database.has_trigram:
+            connection.execute(
+                "INSERT INTO summaries_fts_cjk(summary_id, content) VALUES (?, ?)",
+                (summary, _for_trigrams(content)),
+            )
+
+    def catch_up(self, limit: int = 256) -> int:
+        """Index the next *limit* messages by trigram and CJK token; return the lag left.
+
+        The lag is a distance of message ids: 0 when nothing is left, else at least the number of
+        messages left. A search is complete at any lag, only slower.
+        """
+        if not self._database.has_fts5:
+            return 0
+        with self._database.transaction() as connection:
+            found = self._indexes(connection)
+            if not found.grams:
+                return 0
+            reached = _fill(connection, found, limit)
+            return max(0, search_rows.newest(connection) - reached)
+
+    # -- reading -------------------------------------------------------------------------
+
+    def texts(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the search texts of the messages with these ids, without those that are gone."""
+        with self._database.read() as connection:
+            return {row.id: row.text for row in search_rows.load(connection, ids).values()}
+
+    def full_text(
+        self,
+        query: str,
+        *,
+        conversations: Sequence[int] | None,
+        sort: Sort = "relevance",
+        limit: int = 50,
+        cursor: str | None = None,
+        scope: Scope = "both",
+        since: datetime | None = None,
+        before: datetime | None = None,
+    ) -> Page:
+        """Return what holds the words of *query*: all of them first, then some.
+
+        Of several words by relevance, short neighbours of a hit count as hits too (spec
+        evaluation 2); the total does not count them.
+
+        Args:
+            conversations: Where to search; None is everywhere, an empty sequence nowhere.
+            since: Nothing older, by the time of the message (UTC when it has no zone).
+            before: Only what is older.
+
+        Raises:
+            PatternError: If there is no word in *query*.
+            CursorError: If *cursor* belongs to another query.
+        """
+        words = read_query(query)
+        mark = fingerprint("full_text", query, conversations, sort, scope, since, before)
+        asked = paging.request(mark, sort, scope, limit, cursor)
+
+        def remember(stream: str, ceiling: int, make: Callable[[], list[Scored]]) -> list[Scored]:
+            return self._remembered((mark, stream, ceiling), make)
+
+        return self._answer(
+            lambda reading: full_text(reading, asked, words, remember),
+            conversations,
+            since,
+            before,
+        )
+
+    def regex(
+        self,
+        pattern: str,
+        *,
+        conversations: Sequence[int] | None,
+        limit: int = 50,
+        cursor: str | None = None,
+        scope: Scope = "both",
+        since: datetime | None = None,
+        before: datetime | None = None,
+        time_limit_ms: int = TIME_LIMIT_MS,
+    ) -> Page:
+        """Return what *pattern* matches, newest first, over the whole history.
+
+        When the time ends first, the note says how far it came and the cursor goes on there.
+
+        Raises:
+            PatternError: If the pattern is refused, saying why.
+            CursorError: If *cursor* belongs to another query.
+        """
+        compiled = compile_pattern(pattern)
+        mark = fingerprint("regex", pattern, conversations, scope, since, before)
+        asked = paging.request(mark, "recency", scope, limit, cursor)
+        clock = Limit(self._monotonic, time_limit_ms)
+        return self._answer(
+            lambda reading: matching(reading, asked, compiled, clock),
+            conversations,
+            since,
+            before,
+        )
+
+    # -- steps ---------------------------------------------------------------------------
+
+    def _answer(
+        self,
+        search: Callable[[Reading], Page],
+        conversations: Sequence[int] | None,
+        since: datetime | None,
+        before: datetime | None,
+    ) -> Page:
+        """Return the answer by the indexes there are; without any when they prove damaged."""
+        with self._database.read() as connection:
+            within = search_rows.reach(connection, conversations, since, before)
+            try:
+                return search(Reading(connection, self._indexes(connection), within))
+            except sqlite3.DatabaseError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
+                    raise
+                note = f"a search index is damaged ({error}): rebuild it with `lcm doctor repair`"
+                return search(Reading(connection, Indexes(), within, note))
+
+    def _indexes(self, connection: sqlite3.Connection) -> Indexes:
+        return search_rows.indexes(
+            connection,
+            has_fts5=self._database.has_fts5,
+            has_trigram=self._database.has_trigram,
+        )
+
+    def _remembered(
+        self, key: tuple[str, str, int], make: Callable[[], list[Scored]]
+    ) -> list[Scored]:
+        """Return the order of the first page: weights move with every message that comes in."""
+        with self._lock:
+            known = self._orders.get(key)
+        if known is None:
+            known = make()
+        with self._lock:
+            self._orders[key] = known
+            self._orders.move_to_end(key)
+            while len(self._orders) > _REMEMBERED:
+                self._orders.popitem(last=False)
+        return known
+
+
+def _fill(connection: sqlite3.Connection, found: Indexes, limit: int) -> int:
+    """Index the next messages above the watermark and move it; return where it is now."""
+    rows = connection.execute(
+        "SELECT message_id FROM messages WHERE message_id > ? ORDER BY message_id LIMIT ?",
+        (found.watermark, limit),
+    ).fetchall()
+    if not rows:
+        return found.watermark
+    loaded = search_rows.load(connection, [row[0] for row in rows]).values()
+    if found.trigrams:
+        connection.executemany(
+            "INSERT INTO lossless_trigram(rowid, c) VALUES (?, ?)",
+            [(row.id, _for_trigrams(row.text)) for row in loaded],
+        )
+    tokens = [(row.id, cjk.index_tokens(row.text)) for row in loaded]
+    connection.executemany(
+        "INSERT INTO lossless_cjk(rowid, c) VALUES (?, ?)", [pair for pair in tokens if pair[1]]
+    )
+    connection.execute(
+        "INSERT OR REPLACE INTO lossless_meta(name, value) VALUES (?, ?)",
+        (search_rows.WATERMARK, rows[-1][0]),
+    )
+    return int(rows[-1][0])
+
+
+def _for_trigrams(text: str) -> str:
+    # The trigram tokenizer stops at a NUL.
+    return text.replace("\0", "\ufffd")

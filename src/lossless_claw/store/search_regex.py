@@ -1,0 +1,170 @@
+"""Regular expressions over messages: the index proposes, the expression decides. Time-limited.
+
+Newest first and over the whole history: nothing is left out silently. A message that takes too
+long, or the end of the time, is counted and said.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import regex
+from msgspec import Struct
+
+from lossless_claw.errors import PatternError
+from lossless_claw.store import search_rows
+from lossless_claw.store.search_rows import END, Indexes, Reach, Row
+from lossless_claw.store.trigrams import is_too_large, trigram_expression
+
+LONGEST = 1_000
+MESSAGE_MS = 250
+COUNTING_MS = 10
+"""So long a search goes on counting once its page is full."""
+
+
+class Limit:
+    """The time that one search may take, and what it cost so far."""
+
+    def __init__(self, monotonic: Callable[[], float], milliseconds: float):
+        self._monotonic = monotonic
+        self._end = monotonic() + milliseconds / 1000
+        self.searched = 0
+        self.skipped = 0
+        self.has_ended = False
+
+    def find(self, pattern: regex.Pattern[str], text: str) -> tuple[int, int] | None:
+        """Return the span of the first match; None also when the time did not suffice."""
+        left = self._end - self._monotonic()
+        if left <= 0:
+            self.has_ended = True
+            return None
+        try:
+            found = pattern.search(text, timeout=min(left, MESSAGE_MS / 1000), concurrent=True)
+        except TimeoutError:
+            self.has_ended = left <= MESSAGE_MS / 1000
+            self.skipped += not self.has_ended
+            return None
+        self.searched += 1
+        return found.span() if found else None
+
+    def until(self, milliseconds: float) -> Callable[[], bool]:
+        """Return a question: are the *milliseconds* from now over, or the limit?"""
+        end = min(self._end, self._monotonic() + milliseconds / 1000)
+        return lambda: self._monotonic() >= end
+
+
+class Found(Struct, frozen=True):
+    """The matches of a page in order, how many more were counted, and where the reading ended."""
+
+    rows: tuple[tuple[Row, tuple[int, int]], ...]
+    further: int
+    is_complete: bool
+    last_read: int | None
+
+
+def compile_pattern(pattern: str) -> regex.Pattern[str]:
+    """Return *pattern*, compiled: case-sensitive, without flags.
+
+    Raises:
+        PatternError: If it is empty, longer than 1,000 characters, too large or no pattern.
+    """
+    if not pattern:
+        raise PatternError("the pattern is empty", hint="Give a regular expression.")
+    if len(pattern) > LONGEST:
+        raise PatternError(
+            f"the pattern has {len(pattern):,} characters; {LONGEST:,} are the most",
+            hint="Search for a shorter, telling part of it.",
+        )
+    if is_too_large(pattern):
+        raise PatternError(
+            "the pattern's counted repeats multiply to more than 100,000",
+            hint="Use smaller counts, or + instead of {n}.",
+        )
+    try:
+        return regex.compile(pattern)
+    except (regex.error, RecursionError, OverflowError, ValueError, LookupError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise PatternError(
+            f"invalid pattern {pattern[:80]!r}: {why}",
+            hint='Escape special characters with \\, or use mode="full_text" for plain words.',
+        ) from error
+
+
+class Expressions:
+    """The messages that a regular expression matches."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        indexes: Indexes,
+        within: Reach,
+        pattern: regex.Pattern[str],
+    ):
+        self._connection = connection
+        self._indexes = indexes
+        self._within = within
+        self._pattern = pattern
+        self._grams = trigram_expression(pattern.pattern) if indexes.trigrams else None
+        self._join, self._where = within.of_index(indexes)
+
+    @property
+    def uses_index(self) -> bool:
+        """Whether only candidates are read."""
+        return self._grams is not None
+
+    def page(self, below: int, rows: int, limit: Limit) -> Found:
+        """Return the newest *rows* matches below an id; count on for a moment after them."""
+        matches: list[tuple[Row, tuple[int, int]]] = []
+        is_over = limit.until(float("inf"))
+        further, last = 0, None
+        for row in search_rows.texts(self._connection, self._candidates(below)):
+            if is_over():
+                return Found(tuple(matches), further, False, last)
+            span = limit.find(self._pattern, row.text)
+            if limit.has_ended:
+                # A message that alone takes all the time must not stop every later page.
+                return Found(tuple(matches), further, False, last or row.id)
+            if len(matches) < rows:
+                last = row.id
+            if span and len(matches) < rows:
+                matches.append((row, span))
+                is_over = limit.until(COUNTING_MS) if len(matches) == rows else is_over
+            elif span:
+                further += 1
+        return Found(tuple(matches), further, True, last)
+
+    def candidates(self) -> int:
+        """Return how many messages were to be read at most, in all."""
+        if self._grams is None:
+            return _size(self._connection, self._within)
+        row = self._connection.execute(
+            f"""SELECT count(*) FROM lossless_trigram f {self._join}
+            WHERE lossless_trigram MATCH :grams AND f.rowid <= :below {self._where}""",
+            self._values(self._indexes.watermark),
+        ).fetchone()
+        tail = search_rows.scan(
+            self._connection, self._within, below=END, above=self._indexes.watermark
+        )
+        return int(row[0]) + sum(1 for _ in tail)
+
+    def _candidates(self, below: int) -> Iterator[int]:
+        scan = search_rows.scan
+        if self._grams is None:
+            return scan(self._connection, self._within, below=below, above=0)
+        tail = scan(self._connection, self._within, below=below, above=self._indexes.watermark)
+        return chain(tail, self._indexed(min(below, self._indexes.watermark + 1)))
+
+    def _indexed(self, below: int) -> Iterator[int]:
+        statement = f"""SELECT f.rowid FROM lossless_trigram f {self._join}
+            WHERE lossless_trigram MATCH :grams AND f.rowid < :below {self._where}
+            ORDER BY f.rowid DESC"""
+        return search_rows.stream(self._connection, statement, self._values(below))
+
+    def _values(self, below: int) -> dict[str, str | int | None]:
+        return {**self._within.parameters(), "grams": self._grams, "below": below}
+
+
+def _size(connection: sqlite3.Connection, within: Reach) -> int:
+    return sum(1 for _ in search_rows.scan(connection, within, below=END, above=0))

@@ -1,0 +1,80 @@
+"""The text under which a message is found. Pure: nothing here reads or writes.
+
+Whatever indexes, scans or verifies uses this one text, so that they cannot disagree.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from lossless_claw.model import Part
+
+Columns: TypeAlias = tuple[str | None, str | None, str | None]
+"""text_content, tool_input and tool_output of a row of `message_parts`."""
+
+_REFERENCES = ("[LCM File:", "[LCM Tool Output:")
+_EXPLORATION = "Exploration Summary:"
+_ADVICE = ("Use lcm_describe", "Call lcm_describe")
+
+
+def search_text(content: str, parts: Iterable[Part | Columns]) -> str:
+    """Return *content* and, a line each, what the parts hold and content does not repeat.
+
+    Tool inputs and outputs are taken as they are stored (JSON text). Thinking is left out: it
+    is no part of what was said or done.
+    """
+    pieces = [content]
+    for part in parts:
+        for column in _columns(part):
+            if column and not any(_holds(piece, column) for piece in pieces):
+                pieces.append(column)
+    return storable("\n".join(pieces) if content else "\n".join(pieces[1:]))
+
+
+def indexed_text(text: str) -> str:
+    """Return what full text indexes of a search text (spec store-and-ingest 1.4, rule F).
+
+    A reference to a stored file is reduced to its first line and its exploration summary: the
+    advice in it would answer every search for "describe". Blank means: not to be indexed.
+    """
+    trimmed = text.strip()
+    if not trimmed.startswith(_REFERENCES):
+        return text if trimmed else ""
+    first, *lines = trimmed.split("\n")
+    names = [line.strip() for line in lines]
+    start = names.index(_EXPLORATION) + 1 if _EXPLORATION in names else len(lines)
+    kept = [line for line in lines[start:] if line.strip()]
+    return "\n".join([first, *(line for line in kept if not line.strip().startswith(_ADVICE))])
+
+
+def storable(text: str) -> str:
+    """Return *text* as SQLite can hold it: lone surrogates become U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _columns(part: Part | Columns) -> Columns:
+    if isinstance(part, Part):
+        text = None if part.kind == "reasoning" else part.text
+        return text, part.tool_input, part.tool_output
+    return part
+
+
+def _holds(content: str, column: str) -> bool:
+    if column in content:
+        return True
+    # Outputs are often stored as the JSON text of the very string that content is.
+    return column.startswith('"') and _unquoted(column) in content
+
+
+def _unquoted(column: str) -> str:
+    try:
+        value = json.loads(column)
+    except ValueError:
+        return column
+    return value if isinstance(value, str) else column

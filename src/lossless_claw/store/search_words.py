@@ -1,0 +1,177 @@
+"""Full text over messages by SQLite's own index: words, phrases, BM25. Bounded work.
+
+Ranking costs by the row, so only the rarest words rank, up to a budget of rows; the others count
+in a second look at the best. Spec: evaluation 2, layout-and-search 4.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from itertools import islice
+
+from lossless_claw.store import ranking, search_rows
+from lossless_claw.store.query import Query, Unit
+from lossless_claw.store.ranking import Scored
+from lossless_claw.store.search_rows import END, Indexes, Reach
+
+BUDGET = 10_000
+POOL = 200
+_READ_AGAIN = 4_000
+
+
+class Words:
+    """The messages that a query of words finds."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, indexes: Indexes, within: Reach, query: Query
+    ):
+        self._connection = connection
+        self._within = within
+        self._join, self._where = within.of_index(indexes)
+        self._units = self._findable(query.units)
+        self._frequencies = [self._count(unit.expression) for unit in self._units]
+        self.required = [unit.expression for unit in self._units if unit.is_required]
+        self.note: str | None = None
+
+    # -- what is found -------------------------------------------------------------------
+
+    @cached_property
+    def whole(self) -> str:
+        """The match expression of the rows that hold everything."""
+        return " AND ".join(unit.expression for unit in self._units)
+
+    @cached_property
+    def any(self) -> str:
+        """The match expression of all rows that are found."""
+        return self._any(self._units)
+
+    def total(self) -> tuple[int, bool]:
+        """Return how many rows are found, and whether there may be more."""
+        count = self._frequencies[0] if len(self._units) == 1 else self._count(self.any)
+        return count, not self._within.is_everything and count > BUDGET
+
+    def stage(self, is_whole: bool, below: int, rows: int) -> list[int]:
+        """Return the newest matching messages below an id: those that hold everything, or the others."""
+        if is_whole:
+            return list(islice(self._ids(self.whole, below), rows))
+        if len(self._units) == 1:
+            return []
+        return list(islice(self._ids(f"({self.any}) NOT ({self.whole})", below), rows))
+
+    def pool(self, ceiling: int) -> list[Scored]:
+        """Return the best messages up to id *ceiling*, best first."""
+        chosen = self._chosen()
+        scores = self._ranked(self._any([self._units[at] for at in chosen]), ceiling)
+        whole = self._ranked(self.whole, ceiling) if len(self._units) > 1 else scores
+        dropped = [at for at, count in enumerate(self._frequencies) if count and at not in chosen]
+        if dropped:
+            self.note = f"ranked by the rarest {len(chosen)} of {len(self._units)} words"
+            scores = self._second_look(scores, dropped)
+        scores = {**scores, **whole}
+        return self._in_order(scores, frozenset(whole), ceiling)
+
+    # -- deciding ------------------------------------------------------------------------
+
+    def _findable(self, units: Sequence[Unit]) -> list[Unit]:
+        """Return the units, a compound that occurs nowhere replaced by its words."""
+        found: list[Unit] = []
+        for unit in units:
+            is_split = len(unit.words) > 1 and not unit.is_required
+            found += unit.parts() if is_split and not self._count(unit.expression, 1) else [unit]
+        return list(dict.fromkeys(found))
+
+    def _any(self, units: Sequence[Unit]) -> str:
+        either = " OR ".join(unit.expression for unit in units)
+        if not self.required:
+            return either
+        return f"({' AND '.join(self.required)}) AND ({' OR '.join([*self.required, either])})"
+
+    def _chosen(self) -> list[int]:
+        if self.required:
+            return list(range(len(self._units)))
+        return ranking.choose(self._frequencies, BUDGET) or list(range(len(self._units)))
+
+    def _in_order(
+        self, scores: Mapping[int, float], whole: frozenset[int], ceiling: int
+    ) -> list[Scored]:
+        to_others = len(self._units) >= ranking.QUESTION and not self.required
+        neighbours = search_rows.neighbours(self._connection, self._within, list(scores), ceiling)
+        shared = ranking.spread(scores, neighbours, to_others=to_others)
+        rows = [Scored(row, score, row in whole) for row, score in shared.items()]
+        return ranking.best_first(rows)[: 2 * POOL]
+
+    # -- reading -------------------------------------------------------------------------
+
+    def _count(self, expression: str, limit: int = BUDGET + 1) -> int:
+        """Return how many rows match: of everything exactly, of a part of it up to *limit*."""
+        if self._within.is_everything:
+            statement = "SELECT count(*) FROM messages_fts f WHERE messages_fts MATCH :expression"
+        else:
+            statement = f"""SELECT count(*) FROM (SELECT 1 FROM messages_fts f {self._join}
+                WHERE messages_fts MATCH :expression {self._where} LIMIT :limit)"""
+        row = self._connection.execute(statement, self._values(expression, limit=limit)).fetchone()
+        return int(row[0])
+
+    def _ids(self, expression: str, below: int) -> Iterator[int]:
+        statement = f"""SELECT f.rowid FROM messages_fts f {self._join}
+            WHERE messages_fts MATCH :expression AND f.rowid < :below {self._where}
+            ORDER BY f.rowid DESC"""
+        values = self._values(expression, below=below)
+        return search_rows.stream(self._connection, statement, values)
+
+    def _ranked(self, expression: str, ceiling: int) -> dict[int, float]:
+        """Return the best rows and their scores, of the newest BUDGET rows that match."""
+        floor = self._floor(expression, ceiling)
+        # `+rank` keeps SQLite from sorting inside the index, where the bounds do not count.
+        rows = self._connection.execute(
+            f"""SELECT f.rowid, f.rank FROM messages_fts f {self._join}
+            WHERE messages_fts MATCH :expression AND f.rowid > :floor AND f.rowid <= :ceiling
+            {self._where} ORDER BY +f.rank, f.rowid DESC LIMIT :limit""",
+            self._values(expression, floor=floor, ceiling=ceiling, limit=POOL),
+        ).fetchall()
+        return {row: -rank for row, rank in rows}
+
+    def _floor(self, expression: str, ceiling: int) -> int:
+        row = self._connection.execute(
+            f"""SELECT f.rowid FROM messages_fts f {self._join}
+            WHERE messages_fts MATCH :expression AND f.rowid <= :ceiling {self._where}
+            ORDER BY f.rowid DESC LIMIT 1 OFFSET :limit""",
+            self._values(expression, ceiling=ceiling, limit=BUDGET),
+        ).fetchone()
+        if row is None:
+            return 0
+        self.note = f"ranked among the newest {BUDGET:,} of the messages that match"
+        return int(row[0])
+
+    def _second_look(self, scores: Mapping[int, float], dropped: Sequence[int]) -> dict[int, float]:
+        """Add to the scores what the words are worth that did not rank, each by its true weight."""
+        rows = search_rows.newest(self._connection)
+        result = dict(scores)
+        with closing(sqlite3.connect(":memory:")) as memory:
+            memory.execute("CREATE VIRTUAL TABLE t USING fts5(c, tokenize='porter unicode61')")
+            memory.executemany(
+                "INSERT INTO t(rowid, c) VALUES (?, ?)", self._contents(list(scores))
+            )
+            for at in dropped:
+                hits = memory.execute(
+                    "SELECT rowid, rank FROM t WHERE t MATCH ?", (self._units[at].expression,)
+                ).fetchall()
+                local = ranking.idf(len(scores), len(hits))
+                weight = ranking.idf(rows, self._frequencies[at]) / local
+                for row, rank in hits:
+                    result[row] -= rank * weight
+        return result
+
+    def _contents(self, ids: Sequence[int]) -> list[tuple[int, str]]:
+        return self._connection.execute(
+            f"""SELECT m.message_id, substr(m.content, 1, {_READ_AGAIN})
+            FROM json_each(?) i CROSS JOIN messages m ON m.message_id = i.value""",
+            (json.dumps(ids),),
+        ).fetchall()
+
+    def _values(self, expression: str, **more: int) -> dict[str, str | int | None]:
+        return {**self._within.parameters(), "expression": expression, "below": END, **more}

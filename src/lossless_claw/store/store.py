@@ -1,0 +1,98 @@
+"""One database and the rooms of it: what the stages are given to work with."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from lossless_claw.errors import StoreOpenError, StoreReadOnlyError
+from lossless_claw.store.context import ContextItems
+from lossless_claw.store.conversations import Conversations
+from lossless_claw.store.messages import Messages
+from lossless_claw.store.migrate import check_version, has_tables, is_current, migrate
+from lossless_claw.store.rows import Rows
+from lossless_claw.store.search import Search
+from lossless_claw.store.sources import Sources
+from lossless_claw.store.sqlite import BUSY_MS, MEMORY, Database
+from lossless_claw.store.summaries import Summaries
+
+
+class Store:
+    """An open database. Thread-safe; one writer at a time, also across processes.
+
+    No row and no cursor leaves it: every method gives frozen values.
+    """
+
+    def __init__(self, database: Database):
+        self.database = database
+        self.search = Search(database)
+        self.conversations = Conversations(database)
+        self.messages = Messages(database, self.search)
+        self.summaries = Summaries(database, self.search)
+        self.context = ContextItems(database)
+        self.sources = Sources(database)
+
+    @classmethod
+    def open(cls, path: str | Path, *, read_only: bool = False, busy_ms: int = BUSY_MS) -> Store:
+        """Open the database at *path*, creating it (mode 0600) unless *read_only*.
+
+        Raises:
+            DatabaseNotFoundError: If *read_only* and there is no file.
+            StoreError: If it is locked, damaged, not SQLite, too new, or cannot be written.
+        """
+        name = str(path)
+        if name != MEMORY and not read_only:
+            _create(Path(name))
+        database = Database(name, read_only=read_only, busy_ms=busy_ms)
+        try:
+            _check(database) if read_only else migrate(database)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database)
+
+    @property
+    def path(self) -> str:
+        """The path of the file, or `:memory:`."""
+        return self.database.path
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """Store all of the block or nothing; nests."""
+        return self.database.transaction()
+
+    def rows(self, conversation: int) -> Rows:
+        """Return the rows of a conversation as the alignment reads them."""
+        return Rows(self.database, conversation)
+
+    def close(self) -> None:
+        """Close the file. Idempotent."""
+        self.database.close()
+
+
+def _create(path: Path) -> None:
+    """Make an empty file that only its owner can read, in a folder likewise, where there is none."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.is_dir():
+            raise StoreOpenError(f"{path} is a folder", path=str(path))
+        path.touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise StoreReadOnlyError(
+            f"cannot create {path}: {error.strerror}", path=str(path)
+        ) from error
+
+
+def _check(database: Database) -> None:
+    with database.read() as connection:
+        check_version(connection, database.path)
+        if not is_current(connection):
+            what = (
+                "has no tables of ours yet" if has_tables(connection) else "holds no conversations"
+            )
+            raise StoreOpenError(
+                f"{database.path} {what}",
+                hint="Open it once for writing, for example with `lcm import PATH`.",
+                path=database.path,
+            )

@@ -1,0 +1,1 @@
+"""What tests of this library and of its hosts share. Nothing in the library imports it."""
