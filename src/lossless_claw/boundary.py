@@ -82,9 +82,11 @@ def fresh_tail(
     """Return the index where the fresh tail begins; `len(items)` when no raw message is left.
 
     The tail holds the newest *count* raw messages, but at most *max_tokens* (None: no cap); the
-    newest is in it whatever it costs. A tool call never parts from its results: the tail begins
-    earlier while that stays within *max_tokens*, else later. The newest user message may lie
-    before it; it stays raw in its place all the same (design G4).
+    newest is in it whatever it costs. What stands before a summary is no longer fresh: the tail
+    ends there, so that an old short message cannot keep the summaries after it. A tool call never
+    parts from its results: the tail begins earlier while that stays within *max_tokens*, else
+    later. The newest user message may lie before it; it stays raw in its place all the same
+    (design G4).
 
     Args:
         cuts: `cuttable(items)` where the caller has it already.
@@ -105,6 +107,8 @@ def _unaligned_tail(items: Sequence[Item], count: int, max_tokens: int | None) -
     for index in range(len(items) - 1, -1, -1):
         item = items[index]
         if item.is_summary:
+            if taken:
+                break
             continue
         tokens += item.tokens
         if taken >= count or (taken and max_tokens is not None and tokens > max_tokens):
@@ -136,7 +140,7 @@ def _exchanges(items: Sequence[Item]) -> tuple[list[_Span], list[int]]:
                 early.append((result, index))
         for call in item.calls:
             unanswered.setdefault(call, []).append(index)
-    for result, index in early:
+    for result, index in reversed(early):
         later = [call for call in unanswered.get(result, ()) if call > index]
         if later:
             unanswered[result].remove(later[0])

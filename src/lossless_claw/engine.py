@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, tzinfo
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Struct
@@ -255,9 +255,8 @@ class Engine:
 def _summarizer(given: Summarizer | Callable[..., Any] | None) -> Summarizer:
     if given is None:
         return Extractive()
-    if hasattr(given, "summarize"):
-        return given
-    return from_callable(given)
+    is_whole = hasattr(given, "summarize")
+    return cast("Summarizer", given) if is_whole else from_callable(cast("Callable[..., Any]", given))
 
 
 def _zone(config: Config) -> tzinfo:

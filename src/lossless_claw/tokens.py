@@ -17,10 +17,10 @@ MESSAGE_OVERHEAD: Final = 4
 IMAGE_TOKENS: Final = 1600
 """Tokens that one image is taken to cost, whatever its size."""
 
-SUMMARY_OVERHEAD: Final = 60
-"""Tokens of the wrapper that a summary stands in when it is sent."""
+SUMMARY_OVERHEAD: Final = 100
+"""Tokens of the message and the wrapper that a summary stands in when it is sent, at most."""
 
-SOURCE_OVERHEAD: Final = 12
+SOURCE_OVERHEAD: Final = 24
 """Tokens of one source named inside the wrapper of a condensed summary."""
 
 # Thousandths of a token, so that sums are exact.

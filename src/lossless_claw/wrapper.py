@@ -1,7 +1,7 @@
 """What this library itself writes into a context, and how it is known again (spec 4.10).
 
-A wrapper is a pure function of the stored summary and the zone: no clock, no counter (G6). Escaping is a
-matter of safety: a summary must be unable to close its wrapper.
+A wrapper is a pure function of the stored summary and the zone: no clock, no counter (G6).
+Escaping is a matter of safety: a summary must be unable to close its wrapper.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def read(store: Store, conversation: int, budget: int) -> Snapshot:
     running = store.conversations.running(conversation)
     summaries = store.context.leading_summaries(conversation)
     after = summaries[-1].ordinal if summaries else -1
-    newest = store.context.newest(conversation, budget, running.cut or 0)
+    newest = store.context.newest(conversation, budget, running.cut)
     rest = tuple(item for item in newest if item.ordinal > after)
     unread = running.items - len(summaries) - len(rest)
     before = store.context.newest_user(conversation, rest[0].ordinal) if rest and unread else None

@@ -14,9 +14,6 @@ from lossless_claw.model import Entry, Raw
 from lossless_claw.store.store import Store
 from lossless_claw.wrapper import OUTCOME_NOT_RECORDED, wrap, wrapped_id
 
-_RESULT_ROLES = frozenset({"tool", "toolResult"})
-
-
 def without_ours(
     store: Store, conversation: int, entries: Sequence[Entry], zone: tzinfo
 ) -> list[Entry]:
@@ -40,20 +37,21 @@ def without_ours(
 
 
 def is_placeholder(message: Raw) -> bool:
-    """Whether *message* is the result that we put where none was recorded."""
-    if message.get("role") in _RESULT_ROLES:
-        return single_text(message) == OUTCOME_NOT_RECORDED
+    """Whether *message* is, key for key, the result that we put where none was recorded.
+
+    A host's own results carry other keys (a time, for one).
+    """
+    keys = message.keys() - {"role", "content"}
+    if message.get("role") in ("tool", "toolResult"):
+        is_bare = keys in ({"tool_call_id"}, {"toolCallId", "toolName", "isError"})
+        return is_bare and single_text(message) == OUTCOME_NOT_RECORDED
     content = message.get("content")
-    return (
-        isinstance(content, list)
-        and bool(content)
-        and all(
-            isinstance(block, dict)
-            and block.get("type") == "tool_result"
-            and block.get("content") == OUTCOME_NOT_RECORDED
-            for block in content
-        )
-    )
+    return not keys and isinstance(content, list) and bool(content) and all(
+        isinstance(block, dict)
+        and block.keys() == {"type", "tool_use_id", "content"}
+        and block["content"] == OUTCOME_NOT_RECORDED
+        for block in content
+    )  # fmt: skip
 
 
 def _is_rendered(message: Raw, text: str | None) -> bool:

@@ -26,9 +26,12 @@ _HOST_ITEM_KEYS = frozenset({"id", "status", "internal_chat_message_metadata_pas
 _METADATA_HEADS = ("Conversation info (untrusted metadata):", "Delivery:")
 
 
-def full_hash(message: Raw, role: str) -> bytes:
-    """Return the 16 bytes that identify *message*, whose stored role is *role*."""
-    return hashlib.blake2b(_canonical(message, role), digest_size=HASH_BYTES).digest()
+def full_hash(message: Raw, role: str, text: str | None) -> bytes:
+    """Return the 16 bytes that identify *message*, whose stored role is *role*.
+
+    *text* is its `single_text`.
+    """
+    return hashlib.blake2b(_canonical(message, role, text), digest_size=HASH_BYTES).digest()
 
 
 def upstream_hash(role: str, content: str) -> str | None:
@@ -41,12 +44,13 @@ def upstream_hash(role: str, content: str) -> str | None:
     return hashlib.sha256(f"{role}\0{content}".encode()).hexdigest()
 
 
-def _canonical(message: Raw, role: str) -> bytes:
+def _canonical(message: Raw, role: str, text: str | None) -> bytes:
     if "role" not in message and isinstance(message.get("type"), str):
         seen: list[Any] = [role, {k: v for k, v in message.items() if k not in _HOST_ITEM_KEYS}]
     else:
         tools = {key: message[key] for key in _SEEN if message.get(key)}
-        seen = [role, _content(message), tools] if tools else [role, _content(message)]
+        content = _content(message) if text is None else text
+        seen = [role, content, tools] if tools else [role, content]
         if role == "system":
             seen.append(message.get("role"))
     try:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from lossless_claw.message.parts import content_of, single_text
+from lossless_claw.message.parts import content_of
 from lossless_claw.model import Part, Raw
 
 
@@ -57,16 +57,18 @@ _DICTIONARY = (
 _RAW_DEFLATE = -12
 
 
-def pack(message: Raw, role: str, content: str, parts: list[Part]) -> bytes | None:
+def pack(
+    message: Raw, role: str, content: str, parts: list[Part], text: str | None
+) -> bytes | None:
     """Return what restores *message* beside *content* and *parts*; None when nothing is needed.
 
     The message is rebuilt from what would be stored and compared; where that differs (lone
-    surrogates, shapes that no column holds), all of it is kept.
+    surrogates, shapes that no column holds), all of it is kept. *text* is its `single_text`.
     """
-    hole = _hole(message, content, parts)
+    hole = _hole(message, content, parts, text)
     if hole is Hole.CONTENT and message.keys() == {"role", "content"} and message["role"] == role:
         return None
-    return bytes([hole]) + _deflate(_with_hole(message, hole))
+    return bytes([hole]) + _deflate(_with_hole(message, hole), hole)
 
 
 def restore(role: str, content: str, parts: list[Part], rest: bytes | None) -> Raw:
@@ -78,18 +80,18 @@ def restore(role: str, content: str, parts: list[Part], rest: bytes | None) -> R
     if rest is None:
         return {"role": role, "content": content}
     try:
-        message: Raw = _inflate(rest[1:])
+        message: Raw = _inflate(rest[1:], rest[0])
         return _filled(message, Hole(rest[0]), content, parts)
     except (ValueError, zlib.error, IndexError, KeyError, TypeError) as error:
         raise DamagedError(str(error)) from error
 
 
-def _hole(message: Raw, content: str, parts: list[Part]) -> Hole:
+def _hole(message: Raw, content: str, parts: list[Part], text: str | None) -> Hole:
     value = message.get("content")
     if isinstance(value, str):
         return Hole.CONTENT if value == content else Hole.NONE
     if isinstance(value, list):
-        if value and single_text(message) == content:
+        if value and text == content:
             return Hole.BLOCK
         return Hole.PARTS if _is_rebuilt(value, parts) else Hole.NONE
     if "content" not in message and content and message.get("output") == content:
@@ -146,15 +148,15 @@ def decode(data: bytes) -> Any:
         return json.loads(data)
 
 
-def _deflate(message: Raw) -> bytes:
+def _deflate(message: Raw, hole: Hole) -> bytes:
     data = encode(message)
     packer = zlib.compressobj(6, zlib.DEFLATED, _RAW_DEFLATE, 5, zdict=_DICTIONARY)
-    return zlib.crc32(data).to_bytes(4, "big") + packer.compress(data) + packer.flush()
+    return zlib.crc32(data, hole).to_bytes(4, "big") + packer.compress(data) + packer.flush()
 
 
-def _inflate(data: bytes) -> Any:
+def _inflate(data: bytes, hole: int) -> Any:
     unpacker = zlib.decompressobj(_RAW_DEFLATE, zdict=_DICTIONARY)
     text = unpacker.decompress(data[4:]) + unpacker.flush()
-    if zlib.crc32(text) != int.from_bytes(data[:4], "big"):
+    if zlib.crc32(text, hole) != int.from_bytes(data[:4], "big"):
         raise ValueError("the checksum of the stored message does not match")
     return decode(text)

@@ -103,9 +103,11 @@ def _is_plain_text(block: Any) -> bool:
     )
 
 
-def parts_of(message: Raw, role: str, content: str) -> list[Part]:
-    """Return the parts of *message*, whose stored role and text are *role* and *content*."""
-    text = single_text(message)
+def parts_of(message: Raw, role: str, content: str, text: str | None) -> list[Part]:
+    """Return the parts of *message*, whose stored role and text are *role* and *content*.
+
+    *text* is its `single_text`.
+    """
     calls = message.get("tool_calls")
     extra = calls if isinstance(calls, list) else []
     if text is not None and text == content and text.strip() and not extra:

@@ -41,7 +41,6 @@ _ITEMS = {
     "local_shell_call_output": "tool",
 }
 HEAD_ROLES = frozenset({"system", "developer"})
-_FAILED = frozenset({"error", "aborted"})
 _SENDER = ("senderId", "senderName", "senderUsername")
 _CALL_OVERHEAD = 8
 
@@ -85,24 +84,26 @@ def project(entry: Entry) -> Projection:
 
 def _project(entry: Entry) -> Projection:
     message = entry.message
-    role = stored_role(message)
+    known_role = stored_role(message)
+    role = known_role or "system"
+    text = single_text(message)
     content = storable(plain_text(message))
-    parts = [_storable_part(part) for part in parts_of(message, role or "system", content)]
+    parts = [_storable_part(part) for part in parts_of(message, role, content, text)]
     calls, results = _tool_ids(message, role, parts)
     moment = moment_of(message, entry.timestamp)
     return Projection(
-        role=role or "system",
+        role=role,
         content=content,
         parts=parts,
-        hash=full_hash(message, role or "system"),
-        rest=pack(message, role or "system", content, parts),
+        hash=full_hash(message, role, text),
+        rest=pack(message, role, content, parts, text),
         tokens=_tokens(content, parts, message),
-        token_count=_upstream_tokens(role or "system", content, message),
+        token_count=_upstream_tokens(role, content, message, text),
         flags=(CALLS if calls else 0) | (RESULTS if results else 0),
         calls=calls,
         results=results,
-        outside=_outside(message, role, content, parts, on_branch=entry.on_branch),
-        upstream_hash=upstream_hash(role or "system", content),
+        outside=_outside(known_role, text, parts, on_branch=entry.on_branch),
+        upstream_hash=upstream_hash(role, content),
         sender=_sender(message, role),
         created_at=None if moment is None else stored(moment),
         entry_id=entry.id,
@@ -121,20 +122,19 @@ def stored_role(message: Raw) -> str | None:
 
 def is_head(message: Raw) -> bool:
     """Whether *message* belongs to a system head when it leads a list (design 4)."""
-    return message.get("role") in HEAD_ROLES
+    role = message.get("role")
+    return isinstance(role, str) and role in HEAD_ROLES
 
 
 def _outside(
-    message: Raw, role: str | None, content: str, parts: list[Part], *, on_branch: bool
+    role: str | None, text: str | None, parts: list[Part], *, on_branch: bool
 ) -> Outside | None:
     if on_branch:
         return Outside.BRANCH
     if role is None:
         return Outside.ROLE
-    if not content.strip() and not any(_shows(part) for part in parts):
-        return Outside.NOISE
-    is_failed = message.get("stopReason", message.get("stop_reason")) in _FAILED
-    return Outside.NOISE if is_failed and not message.get("content") else None
+    shows = any(_shows(part) for part in parts) or bool(text is not None and text.strip())
+    return None if shows else Outside.NOISE
 
 
 def _shows(part: Part) -> bool:
@@ -185,9 +185,8 @@ def _tokens(content: str, parts: list[Part], message: Raw) -> int:
     return estimate("\n".join(texts) if len(texts) > 1 else content) + overhead
 
 
-def _upstream_tokens(role: str, content: str, message: Raw) -> int:
+def _upstream_tokens(role: str, content: str, message: Raw, text: str | None) -> int:
     """Return the count of spec 2.5: of the message as upstream rebuilds it."""
-    text = single_text(message)
     if text is not None:
         is_bare = role in ("user", "system")
         return estimate_upstream(

@@ -19,7 +19,10 @@ RESULT_TYPES = frozenset({"function_call_output", "tool_result", "toolResult", "
 REASONING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
 MEDIA_TYPES = frozenset({"file", "image", "image_url", "input_image", "input_file", "document"})
 
+_MEDIA = tuple(MEDIA_TYPES)
 _MAX_DEPTH = 6
+_MAX_LINK = 256
+"""Characters: a longer string of a media block is its payload."""
 _MAX_JSON = 4_096
 """Characters: a longer JSON text is data, not a wrapped sentence."""
 
@@ -148,17 +151,12 @@ def _has_only_tools(content: Any) -> bool:
     )
 
 
-def _without_media(value: Any) -> Any:
+def _without_media(value: Any, *, is_media: bool = False) -> Any:
     """Return *value* without the payloads of its media blocks."""
     if isinstance(value, list):
-        return [_without_media(inner) for inner in value]
+        return [_without_media(inner, is_media=is_media) for inner in value]
     if isinstance(value, dict):
-        kind = value.get("type")
-        is_media = isinstance(kind, str) and kind in MEDIA_TYPES
-        return {
-            key: "[payload]"
-            if is_media and isinstance(inner, str) and len(inner) > 256
-            else _without_media(inner)
-            for key, inner in value.items()
-        }
-    return value
+        is_media = is_media or value.get("type") in _MEDIA
+        return {key: _without_media(inner, is_media=is_media) for key, inner in value.items()}
+    is_payload = is_media and isinstance(value, str) and len(value) > _MAX_LINK
+    return "[payload]" if is_payload else value

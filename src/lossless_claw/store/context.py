@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from lossless_claw.message.projection import CALLS, RESULTS
@@ -52,14 +53,14 @@ class ContextItems:
                     start,
                     _PAGE,
                 )
-                summaries = [item for item in page if item.is_summary]
+                summaries = list(takewhile(lambda item: item.is_summary, page))
                 found += summaries
                 if len(summaries) < _PAGE:
                     return found
                 start = page[-1].ordinal
 
-    def newest(self, conversation: int, tokens: int, from_ordinal: int = 0) -> list[Item]:
-        """Return the newest items, oldest first: at least *tokens* of them, and all from *from_ordinal*.
+    def newest(self, conversation: int, tokens: int, from_ordinal: int | None) -> list[Item]:
+        """Return the newest items, oldest first: at least *tokens* of them, and from *from_ordinal* on.
 
         Pages backwards, so that the cost follows what is returned.
         """
@@ -76,7 +77,8 @@ class ContextItems:
                 )[::-1]
                 pages.append(page)
                 total += sum(item.tokens for item in page)
-                is_enough = total >= tokens and (not page or page[0].ordinal <= from_ordinal)
+                reaches = from_ordinal is None or not page or page[0].ordinal <= from_ordinal
+                is_enough = total >= tokens and reaches
                 if len(page) < _PAGE or is_enough:
                     return [item for page in reversed(pages) for item in page]
                 end = page[0].ordinal

@@ -21,20 +21,17 @@ class Running(Struct, frozen=True):
     `tokens` and `items` are of the context items (head excluded), `stored` counts all messages.
     """
 
-    tokens: int
-    items: int
-    stored: int
-    last_seq: int
-    last_ordinal: int
-    first: int
-    head: str
-    cut: int | None
-    cut_budget: int | None
-    budget: int | None
-    overhead: int
-    shape: str | None
-    ambiguous: int
-    conflicts: int
+    tokens: int = 0
+    items: int = 0
+    stored: int = 0
+    first: int = 0
+    head: str = "[]"
+    cut: int | None = None
+    cut_budget: int | None = None
+    budget: int | None = None
+    overhead: int = 0
+    ambiguous: int = 0
+    conflicts: int = 0
 
 
 class Conversations:
@@ -113,8 +110,8 @@ class Conversations:
         """Return the running totals and context settings of the conversation."""
         with self._database.read() as connection:
             row = connection.execute(
-                """SELECT tokens, items, stored, last_seq, last_ordinal, first, head, cut, cut_budget,
-                budget, overhead, shape, ambiguous, conflicts
+                """SELECT tokens, items, stored, first, head, cut, cut_budget, budget, overhead,
+                ambiguous, conflicts
                 FROM lossless_context WHERE conversation = ?""",
                 (conversation,),
             ).fetchone()
@@ -220,4 +217,5 @@ def _settle(
 
 
 def _conversation(row: tuple[Any, ...]) -> Conversation:
-    return Conversation(*row[:3], bool(row[3]), *row[4:])
+    i, session_id, session_key, active, *rest = row
+    return Conversation(i, session_id, session_key, bool(active), *rest)

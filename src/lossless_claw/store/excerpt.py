@@ -11,6 +11,8 @@ WIDTH = 200
 _LEAD = 60
 _ENDING = re.compile(r"(?:ies|ing|ed|es|s|e|y)$")
 _LONG_ENOUGH = 6
+_MOST = 90
+_READ = 100_000
 
 
 def finder(units: Sequence[Unit]) -> re.Pattern[str]:
@@ -18,7 +20,12 @@ def finder(units: Sequence[Unit]) -> re.Pattern[str]:
     pieces: list[Unit] = list(units)
     for unit in units:
         pieces += [part for part in unit.parts() if part.text != unit.text]
-    return re.compile("|".join(f"({_loose(unit)})" for unit in pieces[:90]), re.IGNORECASE)
+    pieces = pieces[:_MOST]
+    words = "|".join(f"({_loose(unit)})" for unit in pieces if unit.words)
+    runs = "|".join(f"({unit.pattern()})" for unit in pieces if not unit.words)
+    # One look at the border for all words: they are tried only where a word begins.
+    groups = [rf"(?<![^\W_])(?:{words})" if words else "", runs]
+    return re.compile("|".join(group for group in groups if group), re.IGNORECASE)
 
 
 def best_window(text: str, pattern: re.Pattern[str], width: int) -> tuple[int, int] | None:
@@ -26,7 +33,9 @@ def best_window(text: str, pattern: re.Pattern[str], width: int) -> tuple[int, i
 
     The earliest among equals; None when nothing is found.
     """
-    hits = [(match.start(), match.end(), match.lastindex) for match in pattern.finditer(text)]
+    hits = [
+        (match.start(), match.end(), match.lastindex) for match in pattern.finditer(text, 0, _READ)
+    ]
     best: tuple[int, int, int] | None = None
     first, counts = 0, dict[int | None, int]()
     for start, end, group in hits:
@@ -62,10 +71,8 @@ def _take_out(counts: dict[int | None, int], group: int | None) -> None:
 
 
 def _loose(unit: Unit) -> str:
-    if not unit.words:
-        return unit.pattern()
     *before, last = unit.words
     joined = "".join(re.escape(word) + r"[\W_]+" for word in before)
     stem = _ENDING.sub("", last) if len(last) >= _LONG_ENOUGH else last
     rest = r"[^\W_]*" if len(last) >= _LONG_ENOUGH else r"(?![^\W_]{3})[^\W_]*"
-    return rf"(?<![^\W_]){joined}{re.escape(stem)}{rest}"
+    return joined + re.escape(stem) + rest

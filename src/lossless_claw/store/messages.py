@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lossless_claw.message.original import DamagedError, pack, restore
-from lossless_claw.message.parts import content_of
+from lossless_claw.message.parts import content_of, single_text
 from lossless_claw.message.projection import Projection
 from lossless_claw.model import Message, Outside, Part, Raw
 from lossless_claw.store.search import Search
@@ -84,7 +84,7 @@ class Messages:
         parts = _parts(connection, [message]).get(message, [])
         connection.execute(
             "UPDATE lossless_message SET rest = ? WHERE message_id = ?",
-            (pack(original, role, content, parts), message),
+            (pack(original, role, content, parts, single_text(original)), message),
         )
 
     # -- reading -------------------------------------------------------------------------
@@ -262,15 +262,13 @@ def _parts(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, list
 
 
 def _message(row: tuple[Any, ...], parts: list[Part]) -> Message:
-    *fields, outside, rest, is_ours = row
-    _, _, _, role, content = fields[:5]
+    i, conversation, seq, role, content, tokens, created_at, entry_id, why, rest, is_ours = row
     original = restore(role, content, parts, rest) if is_ours else _rebuilt(role, content, parts)
+    outside = None if why is None else Outside(why)
     return Message(
-        *fields,
-        outside=None if outside is None else Outside(outside),
-        original=original,
+        i, conversation, seq, role, content, tokens, created_at, entry_id, outside, original,
         exact=bool(is_ours),
-    )
+    )  # fmt: skip
 
 
 def _rebuilt(role: str, content: str, parts: list[Part]) -> Raw:

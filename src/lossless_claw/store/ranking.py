@@ -16,7 +16,9 @@ RECEIVER_LIMIT = 500
 """A neighbour receives a share only up to this many characters: long texts match by themselves."""
 
 QUESTION = 3
-"""From so many words on, a neighbour may be listed that has none of them itself."""
+"""From so many words on a query is a question, whose answer may stand beside the hit."""
+
+NEIGHBOURS_NOTE = "short neighbours of hits are listed too and not counted"
 
 SHARES = {1: 0.4, 2: 0.2}
 """What a hit gives to the messages one and two places away."""
@@ -75,18 +77,15 @@ def saturated(count: int, relative_length: float) -> float:
 
 
 def spread(
-    scores: Mapping[int, float], neighbours: Iterable[tuple[int, int, int]], *, to_others: bool
+    scores: Mapping[int, float], neighbours: Iterable[tuple[int, int, int]]
 ) -> dict[int, float]:
     """Return the scores after every hit gave its share to its neighbours.
 
-    Args:
-        neighbours: Donor, receiver and their distance in places.
-        to_others: Whether a receiver may be a row that is no hit itself.
+    A receiver need be no hit itself. *neighbours* are donor, receiver and their distance.
     """
     result = dict(scores)
     for donor, receiver, distance in neighbours:
-        if to_others or receiver in scores:
-            result[receiver] = result.get(receiver, 0.0) + SHARES[distance] * scores[donor]
+        result[receiver] = result.get(receiver, 0.0) + SHARES[distance] * scores[donor]
     return result
 
 

@@ -127,7 +127,10 @@ class Rows:
 
 def _rows(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> list[Row]:
     tools = tool_ids(connection, [int(row[0]) for row in rows if row[5]])
-    return [Row(*row[:5], tools=" ".join(tools.get(row[0], ()))) for row in rows]
+    return [
+        Row(message, seq, identity, role, size, " ".join(tools.get(message, ())))
+        for message, seq, identity, role, size, _ in rows
+    ]
 
 
 def tool_ids(connection: sqlite3.Connection, messages: Sequence[int]) -> dict[int, list[str]]:

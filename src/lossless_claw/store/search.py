@@ -88,6 +88,12 @@ class Search:
             reached = _fill(connection, found, limit)
             return max(0, search_rows.newest(connection) - reached)
 
+    def lag(self) -> int:
+        """Return how far the trigram and CJK indexes are behind, as `catch_up` does; fills none."""
+        with self._database.read() as connection:
+            found = self._indexes(connection)
+            return max(0, search_rows.newest(connection) - found.watermark) if found.grams else 0
+
     # -- reading -------------------------------------------------------------------------
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:

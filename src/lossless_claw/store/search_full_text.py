@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from lossless_claw.store import cursor as cursors
 from lossless_claw.store import excerpt, ranking, search_rows, search_walk
 from lossless_claw.store import search_paging as paging
 from lossless_claw.store.query import Query
@@ -32,7 +33,7 @@ def full_text(reading: Reading, asked: Request, query: Query, remember: Remember
         matches=paging.show(reading.connection, taken, excerpt.finder(query.units)),
         total=total + count,
         at_least=may_be_more,
-        next_cursor=None if is_last else paging.cursors.encode(asked.mark, after),
+        next_cursor=None if is_last else cursors.encode(asked.mark, after),
         note=paging.sentence(reading.damage, query.note, finder.note),
     )
 

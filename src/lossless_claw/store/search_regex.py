@@ -30,15 +30,19 @@ class Limit:
     def __init__(self, monotonic: Callable[[], float], milliseconds: float):
         self._monotonic = monotonic
         self._end = monotonic() + milliseconds / 1000
+        self._counting_end = float("inf")
         self.searched = 0
         self.skipped = 0
         self.has_ended = False
+        self.has_counted = False
 
     def find(self, pattern: regex.Pattern[str], text: str) -> tuple[int, int] | None:
         """Return the span of the first match; None also when the time did not suffice."""
-        left = self._end - self._monotonic()
-        if left <= 0:
-            self.has_ended = True
+        now = self._monotonic()
+        left = self._end - now
+        self.has_counted = now >= self._counting_end
+        self.has_ended = left <= 0 and not self.has_counted
+        if self.has_ended or self.has_counted:
             return None
         try:
             found = pattern.search(text, timeout=min(left, MESSAGE_MS / 1000), concurrent=True)
@@ -49,10 +53,14 @@ class Limit:
         self.searched += 1
         return found.span() if found else None
 
-    def until(self, milliseconds: float) -> Callable[[], bool]:
-        """Return a question: are the *milliseconds* from now over, or the limit?"""
-        end = min(self._end, self._monotonic() + milliseconds / 1000)
-        return lambda: self._monotonic() >= end
+    def only_count(self) -> None:
+        """Let what follows take no more than the time for counting."""
+        self._counting_end = min(self._end, self._monotonic() + COUNTING_MS / 1000)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the text given last was not searched for want of time."""
+        return self.has_ended or self.has_counted
 
 
 class Found(Struct, frozen=True):
@@ -117,22 +125,20 @@ class Expressions:
     def page(self, below: int, rows: int, limit: Limit) -> Found:
         """Return the newest *rows* matches below an id; count on for a moment after them."""
         matches: list[tuple[Row, tuple[int, int]]] = []
-        is_over = limit.until(float("inf"))
         further, last = 0, None
         for row in search_rows.texts(self._connection, self._candidates(below)):
-            if is_over():
-                return Found(tuple(matches), further, False, last)
             span = limit.find(self._pattern, row.text)
-            if limit.has_ended:
+            if limit.is_over:
                 # A message that alone takes all the time must not stop every later page.
                 return Found(tuple(matches), further, False, last or row.id)
-            if len(matches) < rows:
-                last = row.id
-            if span and len(matches) < rows:
+            if len(matches) == rows:
+                further += span is not None
+                continue
+            last = row.id
+            if span:
                 matches.append((row, span))
-                is_over = limit.until(COUNTING_MS) if len(matches) == rows else is_over
-            elif span:
-                further += 1
+                if len(matches) == rows:
+                    limit.only_count()
         return Found(tuple(matches), further, True, last)
 
     def candidates(self) -> int:

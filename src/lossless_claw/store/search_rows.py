@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from lossless_claw.model import Match
 from lossless_claw.store import ranking
-from lossless_claw.store.search_text import search_text
+from lossless_claw.store.search_text import Columns
 
 CHUNK = 128
 END = 1 << 62
@@ -166,7 +166,7 @@ def load(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, Row]:
         FROM json_each(?) i CROSS JOIN messages m ON m.message_id = i.value""",
         (listed,),
     ).fetchall()
-    parts: dict[int, list[tuple[str | None, str | None, str | None]]] = {}
+    parts: dict[int, list[Columns]] = {}
     for message, *columns in connection.execute(
         """SELECT p.message_id, CASE p.part_type WHEN 'reasoning' THEN NULL ELSE p.text_content END,
         p.tool_input, p.tool_output
@@ -175,7 +175,10 @@ def load(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, Row]:
         (listed,),
     ):
         parts.setdefault(message, []).append((columns[0], columns[1], columns[2]))
-    return {row[0]: Row(*row[:5], search_text(row[5], parts.get(row[0], ()))) for row in rows}
+    return {
+        row[0]: Row(*row) if row[0] not in parts else _with_parts(row, parts[row[0]])
+        for row in rows
+    }
 
 
 def scan(connection: sqlite3.Connection, within: Reach, *, below: int, above: int) -> Iterator[int]:
@@ -208,6 +211,11 @@ def texts(connection: sqlite3.Connection, ids: Iterator[int], size: int = CHUNK)
     """Yield the rows of *ids* in order, reading a chunk at a time."""
     while chunk := list(islice(ids, size)):
         yield from load(connection, chunk).values()
+
+
+def _with_parts(row: Sequence[Any], parts: Sequence[Columns]) -> Row:
+    message, conversation, seq, role, created_at, content = row
+    return Row(message, conversation, seq, role, created_at, joined(content, parts))
 
 
 def neighbours(

@@ -6,7 +6,6 @@ else reads the texts.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,6 +19,7 @@ from lossless_claw.store.query import Query, loosened
 from lossless_claw.store.ranking import Scored
 from lossless_claw.store.search_regex import Limit
 from lossless_claw.store.search_rows import Indexes, Reach
+from lossless_claw.store.search_texts import Seeker
 from lossless_claw.store.trigrams import trigram_expression
 
 MOST = 1_000
@@ -103,7 +103,7 @@ class Summaries:
 
     def _by_text(self, query: Query) -> list[Hit]:
         whole, units, required = (
-            [re.compile(unit.pattern(), re.IGNORECASE) for unit in some]
+            [Seeker(unit) for unit in some]
             for some in (
                 query.units,
                 loosened(query.units),
@@ -112,14 +112,14 @@ class Summaries:
         )
         found = []
         for node in self._all():
-            counts = [len(unit.findall(node.text)) for unit in units]
-            if any(counts) and all(unit.search(node.text) for unit in required):
+            counts = [unit.count(node.text) for unit in units]
+            if any(counts) and all(unit.is_in(node.text) for unit in required):
                 found.append((node, counts))
         scores = ranking.bm25(
             [counts for _, counts in found], [len(node.text) for node, _ in found], MOST
         )
         return [
-            Hit(node, Scored(node.id, score, all(unit.search(node.text) for unit in whole)))
+            Hit(node, Scored(node.id, score, all(unit.is_in(node.text) for unit in whole)))
             for (node, counts), score in zip(found, scores, strict=True)
         ]
 

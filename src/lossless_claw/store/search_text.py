@@ -25,12 +25,17 @@ def search_text(content: str, parts: Iterable[Part | Columns]) -> str:
     Tool inputs and outputs are taken as they are stored (JSON text). Thinking is left out: it
     is no part of what was said or done.
     """
+    return storable(joined(content, parts))
+
+
+def joined(content: str, parts: Iterable[Part | Columns]) -> str:
+    """Return the search text of what SQLite gave, which never holds a lone surrogate."""
     pieces = [content]
     for part in parts:
         for column in _columns(part):
             if column and not any(_holds(piece, column) for piece in pieces):
                 pieces.append(column)
-    return storable("\n".join(pieces) if content else "\n".join(pieces[1:]))
+    return "\n".join(pieces if content else pieces[1:])
 
 
 def indexed_text(text: str) -> str:

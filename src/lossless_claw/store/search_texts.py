@@ -21,6 +21,29 @@ from lossless_claw.store.search_rows import END, Indexes, Reach, Row
 POOL = 1_000
 """So many rows that hold everything, and as many others, are ranked: the newest."""
 
+DONORS = 200
+
+
+class Seeker:
+    """Finds a unit in a text: whole words whatever their case, a CJK run as it stands."""
+
+    def __init__(self, unit: Unit):
+        is_plain = not unit.words and cjk.RUN.fullmatch(unit.text) is not None
+        self._text = unit.text if is_plain else None
+        self._pattern = re.compile(unit.pattern(), re.IGNORECASE)
+
+    def is_in(self, text: str) -> bool:
+        """Whether the text holds it."""
+        if self._text is not None:
+            return self._text in text
+        return self._pattern.search(text) is not None
+
+    def count(self, text: str) -> int:
+        """Return how often the text holds it."""
+        if self._text is not None:
+            return text.count(self._text)
+        return sum(1 for _ in self._pattern.finditer(text))
+
 
 class Texts:
     """The messages whose text holds the units of a query."""
@@ -34,10 +57,10 @@ class Texts:
         self._uses_index = query.has_cjk and indexes.grams and indexes.words
         self._join, self._where = within.of_index(indexes)
         self._units = query.units
-        self._whole = [_compiled(unit) for unit in query.units]
+        self._whole = [Seeker(unit) for unit in query.units]
         self._any_units = self._loosened(query.units)
-        self._any = [_compiled(unit) for unit in self._any_units]
-        self._required = [_compiled(unit) for unit in query.units if unit.is_required]
+        self._any = [Seeker(unit) for unit in self._any_units]
+        self._required = [Seeker(unit) for unit in query.units if unit.is_required]
         self.note = None if self._uses_index else self._apology(query)
 
     def total(self) -> tuple[int, bool]:
@@ -47,8 +70,8 @@ class Texts:
         rows, may_be_more = self._candidates
         return len(rows), may_be_more
 
-    def stage(self, is_whole: bool, below: int, rows: int) -> list[int]:
-        """Return the newest matching messages below an id: those that hold everything, or the others."""
+    def stage(self, below: int, rows: int, *, is_whole: bool) -> list[int]:
+        """Return the newest hits below an id: those that hold everything, or the others."""
         if not is_whole and self._is_single:
             return []
         found = self._holding(below) if is_whole else self._others(below)
@@ -58,18 +81,25 @@ class Texts:
         """Return the best messages up to id *ceiling*, best first."""
         rows, is_cut = self._candidates
         if is_cut:
-            self.note = f"ranked among the newest {POOL:,} of the messages that match"
+            self._add_note(f"ranked among the newest {POOL:,} of the messages that match")
         rows = [row for row in rows if row.id <= ceiling]
         scores = self._scores(rows)
         whole = {row.id for row in rows if self._holds_all(row.text)}
-        to_others = len(self._any) >= ranking.QUESTION and not self._required
-        near = search_rows.neighbours(self._connection, self._within, list(scores)[:200], ceiling)
-        shared = ranking.spread(scores, near, to_others=to_others)
+        shared = dict(scores)
+        if len(self._any) >= ranking.QUESTION and not self._required:
+            donors = list(scores)[:DONORS]
+            near = search_rows.neighbours(self._connection, self._within, donors, ceiling)
+            shared = ranking.spread(scores, near)
+        if len(shared) > len(scores):
+            self._add_note(ranking.NEIGHBOURS_NOTE)
         return ranking.best_first(Scored(row, s, row in whole) for row, s in shared.items())
+
+    def _add_note(self, note: str) -> None:
+        self.note = "; ".join(filter(None, (self.note, note)))
 
     def _scores(self, rows: list[Row]) -> dict[int, float]:
         """Return the score of each row, best first."""
-        counts = [[len(unit.findall(row.text)) for unit in self._any] for row in rows]
+        counts = [[unit.count(row.text) for unit in self._any] for row in rows]
         lengths = [len(row.text) for row in rows]
         scores = ranking.bm25(counts, lengths, search_rows.newest(self._connection))
         pairs = zip(scores, rows, strict=True)
@@ -104,16 +134,16 @@ class Texts:
         return tuple(dict.fromkeys(found))
 
     def _occurs(self, unit: Unit) -> bool:
-        pattern = _compiled(unit)
+        seeker = Seeker(unit)
         rows = self._read(self._every_id([unit], END))
-        return any(pattern.search(row.text) for row in rows)
+        return any(seeker.is_in(row.text) for row in rows)
 
     def _holds_all(self, text: str) -> bool:
-        return all(unit.search(text) for unit in self._whole)
+        return all(unit.is_in(text) for unit in self._whole)
 
     def _holds_any(self, text: str) -> bool:
-        required = all(unit.search(text) for unit in self._required)
-        return required and any(unit.search(text) for unit in self._any)
+        required = all(unit.is_in(text) for unit in self._required)
+        return required and any(unit.is_in(text) for unit in self._any)
 
     def _apology(self, query: Query) -> str:
         missing = "the CJK index" if query.has_cjk and self._indexes.words else "full-text search"
@@ -177,10 +207,6 @@ class Texts:
             "below": below,
             "watermark": self._indexes.watermark,
         }
-
-
-def _compiled(unit: Unit) -> re.Pattern[str]:
-    return re.compile(unit.pattern(), re.IGNORECASE)
 
 
 def _distinct(ids: Iterator[int]) -> Iterator[int]:

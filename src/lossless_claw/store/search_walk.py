@@ -28,7 +28,7 @@ class Finder(Protocol):
 
     def total(self) -> tuple[int, bool]: ...
 
-    def stage(self, is_whole: bool, below: int, rows: int) -> list[int]: ...
+    def stage(self, below: int, rows: int, *, is_whole: bool) -> list[int]: ...
 
     def pool(self, ceiling: int) -> list[Scored]: ...
 
@@ -87,7 +87,7 @@ def _stage(finder: Finder, listed: set[int | str], place: Place, rows: int) -> l
     steps: list[Step] = []
     size = rows if not listed else max(rows, _AT_ONCE)
     while len(steps) < rows:
-        ids = finder.stage(is_whole, below, size)
+        ids = finder.stage(below, size, is_whole=is_whole)
         steps += [
             Step(Scored(row, 0.0, is_whole), Place(place.stage, row))
             for row in ids

@@ -20,7 +20,7 @@ from lossless_claw.store.search_rows import END, Indexes, Reach
 
 BUDGET = 10_000
 POOL = 200
-_READ_AGAIN = 4_000
+_READ_AGAIN = 2_000
 
 
 class Words:
@@ -50,12 +50,19 @@ class Words:
         return self._any(self._units)
 
     def total(self) -> tuple[int, bool]:
-        """Return how many rows are found, and whether there may be more."""
-        count = self._frequencies[0] if len(self._units) == 1 else self._count(self.any)
-        return count, not self._within.is_everything and count > BUDGET
+        """Return how many rows are found, and whether there may be more.
 
-    def stage(self, is_whole: bool, below: int, rows: int) -> list[int]:
-        """Return the newest matching messages below an id: those that hold everything, or the others."""
+        Several common words are counted only so far: their union costs more than the hits.
+        """
+        if len(self._units) == 1:
+            count, is_exact = self._frequencies[0], self._within.is_everything
+        else:
+            is_exact = self._within.is_everything and sum(self._frequencies) <= 2 * BUDGET
+            count = self._count(self.any, is_exact=is_exact)
+        return count, not is_exact and count > BUDGET
+
+    def stage(self, below: int, rows: int, *, is_whole: bool) -> list[int]:
+        """Return the newest hits below an id: those that hold everything, or the others."""
         if is_whole:
             return list(islice(self._ids(self.whole, below), rows))
         if len(self._units) == 1:
@@ -65,11 +72,12 @@ class Words:
     def pool(self, ceiling: int) -> list[Scored]:
         """Return the best messages up to id *ceiling*, best first."""
         chosen = self._chosen()
-        scores = self._ranked(self._any([self._units[at] for at in chosen]), ceiling)
-        whole = self._ranked(self.whole, ceiling) if len(self._units) > 1 else scores
+        floor = self._floor(chosen, ceiling)
+        scores = self._ranked(self._any([self._units[at] for at in chosen]), floor, ceiling)
+        whole = self._ranked(self.whole, floor, ceiling) if len(self._units) > 1 else scores
         dropped = [at for at, count in enumerate(self._frequencies) if count and at not in chosen]
         if dropped:
-            self.note = f"ranked by the rarest {len(chosen)} of {len(self._units)} words"
+            self._add_note(f"ranked by the rarest {len(chosen)} of {len(self._units)} words")
             scores = self._second_look(scores, dropped)
         scores = {**scores, **whole}
         return self._in_order(scores, frozenset(whole), ceiling)
@@ -81,7 +89,7 @@ class Words:
         found: list[Unit] = []
         for unit in units:
             is_split = len(unit.words) > 1 and not unit.is_required
-            found += unit.parts() if is_split and not self._count(unit.expression, 1) else [unit]
+            found += unit.parts() if is_split and not self._count(unit.expression) else [unit]
         return list(dict.fromkeys(found))
 
     def _any(self, units: Sequence[Unit]) -> str:
@@ -98,23 +106,29 @@ class Words:
     def _in_order(
         self, scores: Mapping[int, float], whole: frozenset[int], ceiling: int
     ) -> list[Scored]:
-        to_others = len(self._units) >= ranking.QUESTION and not self.required
-        neighbours = search_rows.neighbours(self._connection, self._within, list(scores), ceiling)
-        shared = ranking.spread(scores, neighbours, to_others=to_others)
+        shared = dict(scores)
+        if len(self._units) >= ranking.QUESTION and not self.required:
+            near = search_rows.neighbours(self._connection, self._within, list(scores), ceiling)
+            shared = ranking.spread(scores, near)
+        if len(shared) > len(scores):
+            self._add_note(ranking.NEIGHBOURS_NOTE)
         rows = [Scored(row, score, row in whole) for row, score in shared.items()]
         return ranking.best_first(rows)[: 2 * POOL]
 
     # -- reading -------------------------------------------------------------------------
 
-    def _count(self, expression: str, limit: int = BUDGET + 1) -> int:
-        """Return how many rows match: of everything exactly, of a part of it up to *limit*."""
-        if self._within.is_everything:
+    def _count(self, expression: str, *, is_exact: bool | None = None) -> int:
+        """Return how many rows match: exactly by default when all rows are within reach.
+
+        Else up to one more than the budget.
+        """
+        if self._within.is_everything if is_exact is None else is_exact:
             statement = "SELECT count(*) FROM messages_fts f WHERE messages_fts MATCH :expression"
         else:
             statement = f"""SELECT count(*) FROM (SELECT 1 FROM messages_fts f {self._join}
                 WHERE messages_fts MATCH :expression {self._where} LIMIT :limit)"""
-        row = self._connection.execute(statement, self._values(expression, limit=limit)).fetchone()
-        return int(row[0])
+        values = self._values(expression, limit=BUDGET + 1)
+        return int(self._connection.execute(statement, values).fetchone()[0])
 
     def _ids(self, expression: str, below: int) -> Iterator[int]:
         statement = f"""SELECT f.rowid FROM messages_fts f {self._join}
@@ -123,9 +137,8 @@ class Words:
         values = self._values(expression, below=below)
         return search_rows.stream(self._connection, statement, values)
 
-    def _ranked(self, expression: str, ceiling: int) -> dict[int, float]:
-        """Return the best rows and their scores, of the newest BUDGET rows that match."""
-        floor = self._floor(expression, ceiling)
+    def _ranked(self, expression: str, floor: int, ceiling: int) -> dict[int, float]:
+        """Return the best rows between two ids, and their scores."""
         # `+rank` keeps SQLite from sorting inside the index, where the bounds do not count.
         rows = self._connection.execute(
             f"""SELECT f.rowid, f.rank FROM messages_fts f {self._join}
@@ -135,17 +148,27 @@ class Words:
         ).fetchall()
         return {row: -rank for row, rank in rows}
 
-    def _floor(self, expression: str, ceiling: int) -> int:
+    def _floor(self, chosen: Sequence[int], ceiling: int) -> int:
+        """Return the id above which the rows are ranked: 0 unless the rarest word is too common."""
+        deciding = (
+            " AND ".join(self.required)
+            or min((self._frequencies[at], self._units[at].expression) for at in chosen)[1]
+        )
+        if min(self._frequencies[at] for at in chosen) <= BUDGET:
+            return 0
         row = self._connection.execute(
             f"""SELECT f.rowid FROM messages_fts f {self._join}
             WHERE messages_fts MATCH :expression AND f.rowid <= :ceiling {self._where}
             ORDER BY f.rowid DESC LIMIT 1 OFFSET :limit""",
-            self._values(expression, ceiling=ceiling, limit=BUDGET),
+            self._values(deciding, ceiling=ceiling, limit=BUDGET),
         ).fetchone()
         if row is None:
             return 0
-        self.note = f"ranked among the newest {BUDGET:,} of the messages that match"
+        self._add_note(f"ranked among the newest {BUDGET:,} of the messages that match")
         return int(row[0])
+
+    def _add_note(self, note: str) -> None:
+        self.note = "; ".join(filter(None, (self.note, note)))
 
     def _second_look(self, scores: Mapping[int, float], dropped: Sequence[int]) -> dict[int, float]:
         """Add to the scores what the words are worth that did not rank, each by its true weight."""

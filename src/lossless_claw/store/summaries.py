@@ -118,7 +118,7 @@ class Summaries:
         sources: dict[str, list[str]] = {}
         for derived, source in edges:
             sources.setdefault(derived, []).append(source)
-        found = {row[0]: Summary(*row, sources=tuple(sources.get(row[0], ()))) for row in rows}
+        found = {row[0]: Summary(*row, tuple(sources.get(row[0], ()))) for row in rows}
         return [found[summary] for summary in ids if summary in found]
 
     def derived(self, summary: str) -> list[str]:
@@ -142,7 +142,7 @@ class Summaries:
             summary,
         )
 
-    def _column(self, statement: str, summary: str) -> list[object]:
+    def _column(self, statement: str, summary: str) -> list[Any]:
         with self._database.read() as connection:
             return [row[0] for row in connection.execute(statement, (summary,))]
 

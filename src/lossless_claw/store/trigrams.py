@@ -51,7 +51,7 @@ def trigram_expression(pattern: str) -> str | None:
     if tree is None:
         return None
     budget = [MOST_TRIGRAMS]
-    return _expression(_need(tree, bool(_FOLDING.search(pattern))), budget)
+    return _expression(_need(tree, folds=bool(_FOLDING.search(pattern))), budget)
 
 
 def parse(pattern: str) -> list[tuple[Any, Any]] | None:
@@ -96,32 +96,32 @@ def _branches(value: Any) -> Iterator[Any]:
             yield from _branches(member)
 
 
-def _need(tree: Iterable[tuple[Any, Any]], folds: bool) -> Need:
+def _need(tree: Iterable[tuple[Any, Any]], *, folds: bool) -> Need:
     """Return what a sequence of nodes needs: its runs of literals and its members' needs."""
     needs: list[Need] = []
     run: list[str] = []
     for op, value in tree:
         name = str(op)
-        if name == "LITERAL" and _is_sure(chr(value), folds):
+        if name == "LITERAL" and _is_sure(chr(value), folds=folds):
             run.append(chr(value))
             continue
         if name == "AT":
             continue
         _end_run(run, needs)
-        needs.append(_member(name, value, folds))
+        needs.append(_member(name, value, folds=folds))
     _end_run(run, needs)
     return _every(needs)
 
 
-def _member(name: str, value: Any, folds: bool) -> Need:
+def _member(name: str, value: Any, *, folds: bool) -> Need:
     if name == "SUBPATTERN":
-        return _need(value[-1], folds)
+        return _need(value[-1], folds=folds)
     if name == "ATOMIC_GROUP":
-        return _need(value, folds)
+        return _need(value, folds=folds)
     if name == "BRANCH":
-        return _any([_need(branch, folds) for branch in value[1]])
+        return _any([_need(branch, folds=folds) for branch in value[1]])
     if name in _REPEATS and value[0] >= 1:
-        return _need(value[2], folds)
+        return _need(value[2], folds=folds)
     return Every()
 
 
@@ -140,7 +140,7 @@ def _any(needs: list[Need]) -> Need:
     return Every() if Every() in needs else Some(tuple(needs))
 
 
-def _is_sure(character: str, folds: bool) -> bool:
+def _is_sure(character: str, *, folds: bool) -> bool:
     """Whether the index spells *character* as the pattern means it."""
     if character.isascii():
         return character != "\0" and not (folds and character in _UNSURE_FOLDED)

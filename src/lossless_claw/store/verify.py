@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from lossless_claw.message.identity import full_hash
 from lossless_claw.message.original import DamagedError, restore
+from lossless_claw.message.parts import single_text
 from lossless_claw.model import Part
 from lossless_claw.store.search_text import search_text
 from lossless_claw.store.sqlite import Database
@@ -116,7 +117,7 @@ def _check_message(stored: _Stored, tally: _Tally) -> None:
     except DamagedError as error:
         tally.fault(f"msg_{stored.message}: {error}")
         return
-    if full_hash(original, stored.role) != stored.identity:
+    if full_hash(original, stored.role, single_text(original)) != stored.identity:
         tally.fault(f"msg_{stored.message}: its content is not what was stored")
 
 
@@ -139,7 +140,10 @@ def _pages(connection: sqlite3.Connection) -> Iterator[list[_Stored]]:
         if not rows:
             return
         parts = _parts(connection, rows[0][0], rows[-1][0])
-        yield [_Stored(*row, parts.get(row[0], [])) for row in rows]
+        yield [
+            _Stored(message, role, content, identity, rest, parts.get(message, []))
+            for message, role, content, identity, rest in rows
+        ]
         last = rows[-1][0]
 
 
@@ -172,8 +176,8 @@ class _Query(NamedTuple):
 
     name: str
     promise: str
-    count: str
-    faults: str
+    looked_at: str
+    broken: str
 
 
 _IN_CONTEXT = "SELECT message_id FROM context_items WHERE message_id IS NOT NULL"
@@ -250,8 +254,8 @@ _QUERIES = (
 
 def _check_query(connection: sqlite3.Connection, query: _Query) -> Check:
     tally = _Tally(query.name, query.promise)
-    (tally.checked,) = connection.execute(query.count).fetchone()
-    for (example,) in connection.execute(query.faults):
+    (tally.checked,) = connection.execute(query.looked_at).fetchone()
+    for (example,) in connection.execute(query.broken):
         tally.fault(example)
     return tally.done()
 

@@ -274,20 +274,18 @@ CREATE INDEX IF NOT EXISTS lossless_message_hash ON lossless_message(conversatio
 -- One row per conversation: running totals of the context and what the turn's path needs.
 -- stored: messages ever stored, for verify. first: seq at which the last list began (alignment). head: JSON list of the message ids of the newest system head.
 -- cut, cut_budget: the stored cut (an ordinal) and the budget it was made for.
+-- ambiguous, conflicts: messages stored though known texts, and copies that said something else.
 CREATE TABLE IF NOT EXISTS lossless_context (
   conversation INTEGER PRIMARY KEY REFERENCES conversations(conversation_id) ON DELETE CASCADE,
   tokens INTEGER NOT NULL DEFAULT 0,
   items INTEGER NOT NULL DEFAULT 0,
   stored INTEGER NOT NULL DEFAULT 0,
-  last_seq INTEGER NOT NULL DEFAULT 0,
-  last_ordinal INTEGER NOT NULL DEFAULT -1,
   first INTEGER NOT NULL DEFAULT 0,
   head TEXT NOT NULL DEFAULT '[]',
   cut INTEGER,
   cut_budget INTEGER,
   budget INTEGER,
   overhead INTEGER NOT NULL DEFAULT 0,
-  shape TEXT,
   ambiguous INTEGER NOT NULL DEFAULT 0,
   conflicts INTEGER NOT NULL DEFAULT 0
 );
