@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = 128_000
 """Tokens of a list when nobody ever gave a budget (design 5)."""
 
-_LEFT = frozenset({Outside.REWOUND, Outside.BRANCH})
+_LEFT = frozenset({Outside.REWOUND, Outside.BRANCH, Outside.CHANGED})
 
 
 class AfterTurn(Struct, frozen=True):
@@ -164,7 +164,8 @@ class Chat:
         """Yield every message JSON-equal to what was handed in, in order.
 
         Args:
-            include_outside: Also what was rewound or lies on a branch that was left.
+            include_outside: Also what was rewound, lies on a branch that was left, or stands
+                under the id of another message.
         """
         for message in self.messages():
             if include_outside or message.outside not in _LEFT:

@@ -40,6 +40,8 @@ class Outside(StrEnum):
     """On a branch of the transcript that was left."""
     RESET = "reset"
     """Before a reset."""
+    CHANGED = "changed"
+    """Says something else under the id of an earlier message, which stands."""
 
 
 LIVE_OUTSIDE = frozenset({Outside.NOISE, Outside.ROLE})

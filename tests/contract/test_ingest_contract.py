@@ -123,9 +123,13 @@ def test_the_same_id_with_other_content_keeps_the_first_and_is_counted(lane: Lan
     assert lane.store.conversations.running(lane.id).conflicts == 1
 
 
-def test_an_id_twice_in_one_batch_keeps_the_first_and_is_counted(lane: Lane) -> None:
+def test_an_id_twice_in_one_reading_shows_the_first_and_loses_nothing(lane: Lane) -> None:
     done = lane.append(U1, U2, U1, ids=["e1", "e1", "e1"])
-    assert (done.added, done.known, done.conflicts) == (1, 2, 1)
+    assert (done.added, done.known, done.conflicts) == (2, 1, 1)
+    assert lane.outside() == [None, Outside.CHANGED]
+    again = lane.append(U1, U2, U1, ids=["e1", "e1", "e1"])
+    assert (again.added, again.known) == (0, 3)
+    assert lane.stored() == [U1, U2]
 
 
 # -- whole lists -----------------------------------------------------------------------------

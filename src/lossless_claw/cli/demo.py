@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from lossless_claw.store.verify import Verification
 
 BUDGET = 32_000
-ASKED = 3
 BAR = 40
 EXCERPT_LINES = 8
+LEVELS = 3
+EXCERPT = 700
 SHIPPED = "the session that ships with lossless-claw"
 
 
@@ -59,9 +60,10 @@ def demo(session: Session, path: str | None, budget: int) -> int:
         entries = replay.entries_of(_transcript(path, folder))
         engine = stack.enter_context(session.write_engine(create=True))
         story = _play(engine, entries, path, budget)
-    output.write(
-        session, Answer("demo", story.data(), meta=session.meta()), lambda: _view(story, is_kept)
-    )
+    # A temporary database is gone by now: its path would help nobody.
+    meta = {**session.meta(), **({} if is_kept else {"databasePath": None})}
+    answer = Answer("demo", story.data(), meta=meta)
+    output.write(session, answer, lambda: _view(story, is_kept=is_kept))
     return diagnostics.OK if story.verification.ok else diagnostics.UNEXPECTED
 
 
@@ -112,7 +114,9 @@ def _play(engine: Engine, entries: Sequence[Any], path: str | None, budget: int)
     answers = [replay.find(engine, chat, question, shown) for question in questions]
     # Only what the model can no longer read by itself is worth asking for.
     answers.sort(key=lambda answer: answer.in_context)
-    return Story(path or SHIPPED, played, _nodes(engine, chat), answers[:ASKED], engine.verify())
+    return Story(
+        path or SHIPPED, played, _nodes(engine, chat), answers[: replay.ASKED], engine.verify()
+    )
 
 
 def _shipped_questions() -> list[Question]:
@@ -149,7 +153,7 @@ def _nodes(engine: Engine, chat: Chat) -> list[dict[str, Any]]:
 # -- for people --------------------------------------------------------------------------
 
 
-def _view(story: Story, is_kept: bool) -> Iterator[Any]:
+def _view(story: Story, *, is_kept: bool) -> Iterator[Any]:
     yield from _heading("1. History and context", f"Replayed {output.clean(story.source)}.")
     yield _chart(story.played.points, story.played.budget)
     yield _verdict(story.played)
@@ -162,7 +166,7 @@ def _view(story: Story, is_kept: bool) -> Iterator[Any]:
         yield from _answer(answer)
     yield from _heading("4. Proof", "")
     yield output.grid(output.plain(story.verification.checks), ("name", "checked", "faults"))
-    yield from _heading("Next", _next(story, is_kept))
+    yield from _heading("Next", _next(story, is_kept=is_kept))
 
 
 def _heading(title: str, sentence: str) -> Iterator[Any]:
@@ -209,28 +213,44 @@ def _dag(nodes: Sequence[dict[str, Any]]) -> Any:
     known = {node["summaryId"]: node for node in nodes}
     root = Tree("context" if nodes else "no summaries yet: everything fits")
 
-    def grow(branch: Tree, node: dict[str, Any]) -> None:
+    def grow(branch: Tree, node: dict[str, Any], levels: int) -> None:
         twig = branch.add(_label(node))
+        if node["sources"] and levels == 1:
+            twig.add(f"{_below(known, node)} summaries below")
+            return
         for source in node["sources"]:
-            grow(twig, known[source])
+            grow(twig, known[source], levels - 1)
 
     for node in nodes:
         if node["isRoot"]:
-            grow(root, node)
+            grow(root, node, LEVELS)
     return root
+
+
+def _below(known: dict[str, dict[str, Any]], node: dict[str, Any]) -> int:
+    found: set[str] = set()
+    waiting = list(node["sources"])
+    while waiting:
+        source = waiting.pop()
+        if source not in found:
+            found.add(source)
+            waiting += known[source]["sources"]
+    return len(found)
 
 
 def _label(node: dict[str, Any]) -> Any:
     from rich.text import Text
 
-    made_from = (
-        f"{node['sourceMessages']} messages"
-        if node["kind"] == "leaf"
-        else f"{len(node['sources'])} summaries"
-    )
-    head = f"{node['summaryId']}  {node['kind']}  {node['tokens']:,} tokens from {made_from}"
-    span = f"  {(node['earliestAt'] or '')[:16]} .. {(node['latestAt'] or '')[:16]}"
-    return Text(head) + Text(span, style="dim")
+    is_leaf = node["kind"] == "leaf"
+    count = node["sourceMessages"] if is_leaf else len(node["sources"])
+    noun = ("message" if is_leaf else "summary", "messages" if is_leaf else "summaries")
+    head = f"{node['summaryId']}  {node['kind']}  {node['tokens']:,} tokens from {count}"
+    span = f"  {_minute(node['earliestAt'])} .. {_minute(node['latestAt'])}"
+    return Text(f"{head} {noun[count != 1]}", no_wrap=True) + Text(span, style="dim")
+
+
+def _minute(time: str | None) -> str:
+    return (time or "")[5:16].replace("T", " ")
 
 
 def _answer(answer: Found) -> Iterator[Any]:
@@ -246,16 +266,23 @@ def _answer(answer: Found) -> Iterator[Any]:
 
 
 def excerpt(text: str, needle: str) -> str:
-    """Return the lines of *text* around *needle*, verbatim, and how many are not shown."""
-    lines = text.split("\n")
-    at = text[: text.index(needle)].count("\n")
-    start = max(0, min(at - EXCERPT_LINES // 2, len(lines) - EXCERPT_LINES))
-    shown = lines[start : start + EXCERPT_LINES]
-    hidden = len(lines) - len(shown)
-    return "\n".join(shown) + (f"\n[{hidden} more lines of this message]" if hidden else "")
+    """Return what stands around *needle*, verbatim, and how much of the message is not shown."""
+    at = text.index(needle)
+    start = max(text.rfind("\n", 0, at) + 1, at - EXCERPT // 2)
+    for _ in range(EXCERPT_LINES // 2):
+        earlier = text.rfind("\n", 0, max(0, start - 1)) + 1
+        if start == 0 or at - earlier > EXCERPT // 2:
+            break
+        start = earlier
+    end = min(len(text), max(start + EXCERPT, at + len(needle)))
+    shown = "\n".join(text[start:end].split("\n")[:EXCERPT_LINES])
+    if needle not in shown:
+        shown = text[start:end]
+    hidden = len(text) - len(shown)
+    return shown + (f"\n[{hidden:,} more characters of this message]" if hidden else "")
 
 
-def _next(story: Story, is_kept: bool) -> str:
+def _next(story: Story, *, is_kept: bool) -> str:
     if not is_kept:
         return (
             "lcm demo --db demo.db      keep this database\n"

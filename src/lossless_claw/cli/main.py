@@ -75,6 +75,8 @@ def run(args: Sequence[str]) -> int:
         # A command that ends with a status of its own returns it.
         status = tree.main(args, prog_name="lcm", standalone_mode=False, obj=session)
         sys.stdout.flush()
+        for problem in session.problems:
+            diagnostics.note(problem)
         return status if isinstance(status, int) else diagnostics.OK
     except BrokenPipeError:
         from lossless_claw.cli import output

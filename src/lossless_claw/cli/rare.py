@@ -41,9 +41,13 @@ def pick(texts: Mapping[int, str], candidates: Sequence[int], count: int = 3) ->
     for text in texts.values():
         seen.update(set(_details(text)))
     found = [_best(texts, message, seen) for message in candidates]
-    details = [detail for detail in found if detail is not None]
+    return spread([detail for detail in found if detail is not None], count)
+
+
+def spread(details: Sequence[Detail], count: int) -> list[Detail]:
+    """Return up to *count* of *details*: the most telling of each of as many stretches."""
     if len(details) <= count:
-        return details
+        return list(details)
     step = len(details) / count
     return [_strongest(details[int(i * step) : int((i + 1) * step)]) for i in range(count)]
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 POINTS = 10
 EXPAND_CAP = 1_000_000
+ASKED = 3
+SAMPLE = 60
+"""So many messages are looked at for details to ask for."""
 
 
 class Point(Struct, frozen=True):
@@ -144,11 +147,11 @@ def questions_about(engine: Engine, chat: Chat, budget: int) -> list[Question]:
     shown = context_text(chat, budget)
     texts = {message.id: message.content for message in chat.messages()}
     raw = {item.ref for item in engine.store.context.items(chat.id) if not item.is_summary}
-    gone = [number for number in texts if number not in raw]
-    details = rare.pick(texts, [n for n in gone if texts[n]] or list(texts), count=12)
+    gone = [number for number in texts if number not in raw and texts[number]] or list(texts)
+    sample = gone[:: max(1, len(gone) // SAMPLE)]
+    details = rare.pick(texts, sample, count=len(sample))
     unseen = [one for one in details if not _is_in(one.text, shown)] or details
-    step = max(1, len(unseen) // 3)
-    return [Question(one.text, one.text) for one in unseen[::step][:3]]
+    return [Question(one.text, one.text) for one in rare.spread(unseen, ASKED)]
 
 
 def context_text(chat: Chat, budget: int) -> str:

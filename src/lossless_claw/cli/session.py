@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless_claw.config.load import Config, load
 from lossless_claw.config.paths import Paths, resolve
@@ -36,7 +36,6 @@ class Session:
     openclaw_dir: str | None = None
     form: str | None = None
     is_pretty: bool = False
-    overrides: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def paths(self) -> Paths:
@@ -60,7 +59,16 @@ class Session:
         Raises:
             ConfigError: If one cannot be used.
         """
-        return load(environ=os.environ, file=self.paths.config_path.path, overrides=self.overrides)
+        return load(
+            environ=os.environ,
+            file=self.paths.config_path.path,
+            overrides={"databasePath": str(self.paths.database_path)},
+        )
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the host's file, if a command needed the settings at all."""
+        return self.config.problems if "config" in vars(self) else ()
 
     @property
     def is_for_people(self) -> bool:

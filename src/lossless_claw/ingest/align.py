@@ -145,7 +145,7 @@ class _Aligner:
         head = max(self._forward(self.from_first), self._forward(self.from_start))
         best: _Run | None = None
         for end in range(len(self.list), 0, -1):
-            if best is not None and best.score >= end:
+            if best is not None and best.score > end:
                 break
             length = self._backward(end)
             if not length:

@@ -19,7 +19,7 @@ from lossless_claw.clock import Clock
 from lossless_claw.ingest.align import Alignment, Coming, align
 from lossless_claw.ingest.faces import enriched
 from lossless_claw.ingest.ours import without_ours
-from lossless_claw.ingest.stamped import Stamped, sort_out
+from lossless_claw.ingest.stamped import Stamped, repeats, sort_out
 from lossless_claw.message.projection import Projection, is_head, project
 from lossless_claw.message.times import stored
 from lossless_claw.model import Entry, Outside
@@ -66,6 +66,14 @@ class Ingested(Struct, frozen=True):
         )  # fmt: skip
 
 
+class _Reading:
+    """What one reading of a list or transcript has seen so far."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, bytes] = {}
+        self.branches: dict[int, bool] = {}
+
+
 class Importer:
     """Stores what comes in for the conversations of one store."""
 
@@ -83,12 +91,7 @@ class Importer:
         with self._store.transaction():
             is_first = self._store.conversations.running(conversation).stored == 0
             head = _head_length(entries) if is_first else 0
-            stamped = [index for index, row in enumerate(rows) if row.entry_id]
-            plan = self._sort_out(conversation, [rows[index] for index in stamped])
-            skipped = {stamped[i] for i in range(len(stamped)) if i not in set(plan.new)}
-            new = [index for index in range(len(rows)) if index not in skipped]
-            done = self._settle_known(conversation, entries, rows, stamped, plan)
-            return done.plus(self._add(conversation, rows, new, head))
+            return self._store_batch(conversation, entries, rows, head, _Reading())
 
     def sync(self, conversation: int, entries: Sequence[Entry]) -> Ingested:
         """Store what is new in a whole list (or any copy of it that the host kept)."""
@@ -148,14 +151,12 @@ class Importer:
     def _sync_stamped(
         self, conversation: int, entries: Sequence[Entry], rows: Sequence[Projection]
     ) -> Ingested:
-        plan = self._sort_out(conversation, rows)
-        done = self._settle_known(conversation, entries, rows, range(len(rows)), plan)
-        fork = self._stamped_fork(conversation, plan)
+        fork = self._stamped_fork(conversation, self._sort_out(conversation, rows))
         taken = [] if fork is None else self._store.context.take_out(
             conversation, fork, Outside.REWOUND
         )  # fmt: skip
-        added = self._add(conversation, rows, plan.new, 0)
-        return done.plus(added).plus(Ingested(Outcome.NOTHING_NEW, taken_out=len(taken)))
+        done = self._store_batch(conversation, entries, rows, 0, _Reading())
+        return done.plus(Ingested(Outcome.NOTHING_NEW, taken_out=len(taken)))
 
     def _stamped_fork(self, conversation: int, plan: Stamped) -> int | None:
         """Return the seq after which the list goes on differently, None when it does not."""
@@ -188,28 +189,50 @@ class Importer:
         self, conversation: int, entries: Iterable[Entry], progress: Progress
     ) -> Ingested:
         total = Ingested.nothing()
-        branches: dict[int, bool] = {}
+        reading = _Reading()
         is_leading = True
         for batch in _batches(entries):
             rows = [project(entry) for entry in batch]
             head = _head_length(batch) if is_leading else 0
             is_leading = head == len(batch)
             with self._store.transaction():
-                total = total.plus(self._store_batch(conversation, batch, rows, head, branches))
+                total = total.plus(self._store_batch(conversation, batch, rows, head, reading))
             progress(len(batch))
-        return total.plus(self._move_branches(conversation, branches))
+        return total.plus(self._move_branches(conversation, reading.branches))
 
     def _store_batch(
         self, conversation: int, batch: Sequence[Entry], rows: Sequence[Projection], head: int,
-        branches: dict[int, bool],
+        reading: _Reading,
     ) -> Ingested:  # fmt: skip
-        stamped = [index for index, row in enumerate(rows) if row.entry_id]
+        """Store the unknown ids and everything without one, in order."""
+        repeated = repeats([row.entry_id for row in rows], [row.hash for row in rows], reading.seen)
+        aside = {*repeated.again, *repeated.changed}
+        stamped = [n for n, row in enumerate(rows) if row.entry_id and n not in aside]
         plan = self._sort_out(conversation, [rows[index] for index in stamped])
         wanted = {stamped[index] for index in plan.new}
-        new = [index for index, row in enumerate(rows) if not row.entry_id or index in wanted]
+        new = [n for n, row in enumerate(rows) if not row.entry_id or n in wanted]
+        reading.branches |= {row: batch[stamped[index]].on_branch for index, row in plan.known}
         done = self._settle_known(conversation, batch, rows, stamped, plan)
-        branches |= {row: batch[stamped[index]].on_branch for index, row in plan.known}
-        return done.plus(self._add(conversation, rows, new, head))
+        done = done.plus(Ingested(Outcome.NOTHING_NEW, known=len(repeated.again)))
+        done = done.plus(self._add(conversation, rows, new, head))
+        return done.plus(self._set_aside(conversation, [rows[n] for n in repeated.changed]))
+
+    def _set_aside(self, conversation: int, rows: Sequence[Projection]) -> Ingested:
+        """Keep what stands under the id of another message, outside the context (G1)."""
+        if not rows:
+            return Ingested.nothing()
+        stored_before = self._store.rows(conversation).changed([row.hash for row in rows])
+        fresh = [
+            replace(row, entry_id=None, outside=Outside.CHANGED)
+            for row in rows
+            if row.hash not in stored_before
+        ]
+        ids = self._store.messages.append(conversation, fresh, self._now())
+        self._store.conversations.count(conversation, conflicts=len(rows))
+        return Ingested(
+            Outcome.STORED if ids else Outcome.NOTHING_NEW, added=len(ids),
+            known=len(rows) - len(ids), conflicts=len(rows), ids=tuple(ids),
+        )  # fmt: skip
 
     def _move_branches(self, conversation: int, branches: dict[int, bool]) -> Ingested:
         """Follow a transcript whose active branch is another one than when it was stored."""
@@ -244,7 +267,7 @@ class Importer:
 
     def _sort_out(self, conversation: int, rows: Sequence[Projection]) -> Stamped:
         if not rows:
-            return Stamped((), (), (), ())
+            return Stamped((), (), ())
         ids = [row.entry_id or "" for row in rows]
         known = self._store.messages.by_entry_ids(conversation, ids)
         tail = self._store.rows(conversation).unstamped_tail(len(rows))
@@ -257,11 +280,10 @@ class Importer:
         """Count what is known, stamp what is adopted."""
         hashes = self._store.messages.identity([row for _, row in plan.known])
         conflicts = sum(hashes[row][0] != rows[places[index]].hash for index, row in plan.known)
-        conflicts += sum(rows[places[i]].hash != rows[places[j]].hash for i, j in plan.repeated)
         for index, row in plan.adopted:
             conflicts += self._adopt(entries[places[index]], rows[places[index]], row)
         self._store.conversations.count(conversation, conflicts=conflicts)
-        known = len(plan.known) + len(plan.adopted) + len(plan.repeated)
+        known = len(plan.known) + len(plan.adopted)
         return Ingested(Outcome.NOTHING_NEW, known=known, conflicts=conflicts)
 
     def _adopt(self, entry: Entry, row: Projection, message: int) -> bool:

@@ -17,14 +17,19 @@ from lossless_claw.model import Row
 class Stamped(Struct, frozen=True):
     """What a list of messages with ids means.
 
-    Indexes of new ones; of known and adopted ones with their row ids; of those whose id stands
-    earlier in the list, with the index where it does.
+    Indexes of new ones; of known and adopted ones with their row ids.
     """
 
     new: tuple[int, ...]
     known: tuple[tuple[int, int], ...]
     adopted: tuple[tuple[int, int], ...]
-    repeated: tuple[tuple[int, int], ...]
+
+
+class Repeats(Struct, frozen=True):
+    """Indexes of messages whose id came before: saying the same again, or something else."""
+
+    again: tuple[int, ...]
+    changed: tuple[int, ...]
 
 
 def sort_out(
@@ -33,27 +38,41 @@ def sort_out(
     """Say which of the messages are new.
 
     Args:
-        ids: The id of each message; the first of equal ids counts.
+        ids: The id of each message, each once.
         coming: The messages.
         stored: Row ids of the ids that the store has.
         tail: The newest rows that have no id, oldest first.
     """
     known = [(index, stored[entry_id]) for index, entry_id in enumerate(ids) if entry_id in stored]
-    first_of = {entry_id: index for index, entry_id in reversed(list(enumerate(ids)))}
-    unknown = [index for entry_id, index in first_of.items() if entry_id not in stored]
-    unknown.sort()
+    unknown = [index for index, entry_id in enumerate(ids) if entry_id not in stored]
     start, length = _overlap([coming[index].hash for index in unknown], [row.hash for row in tail])
     adopted = [
         (unknown[start + step], tail[len(tail) - length + step].id) for step in range(length)
     ]
     taken = {index for index, _ in adopted}
     new = [index for index in unknown if index not in taken]
-    repeated = [
-        (index, first_of[entry_id])
-        for index, entry_id in enumerate(ids)
-        if entry_id not in stored and first_of[entry_id] != index
-    ]
-    return Stamped(tuple(new), tuple(known), tuple(adopted), tuple(repeated))
+    return Stamped(tuple(new), tuple(known), tuple(adopted))
+
+
+def repeats(
+    ids: Sequence[str | None], hashes: Sequence[bytes], seen: dict[str, bytes]
+) -> Repeats:
+    """Set aside the messages whose id came before in the same reading.
+
+    Args:
+        ids: The id of each message, None without one.
+        hashes: What each says.
+        seen: The ids that came before and what they said; it grows.
+    """
+    again: list[int] = []
+    changed: list[int] = []
+    for index, (entry_id, said) in enumerate(zip(ids, hashes, strict=True)):
+        if entry_id is None:
+            continue
+        if entry_id in seen:
+            (again if seen[entry_id] == said else changed).append(index)
+        seen.setdefault(entry_id, said)
+    return Repeats(tuple(again), tuple(changed))
 
 
 def _overlap(unknown: Sequence[bytes], tail: Sequence[bytes]) -> tuple[int, int]:

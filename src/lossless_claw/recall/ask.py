@@ -90,8 +90,7 @@ def _texts(store: Store, matches: Sequence[Match]) -> dict[int | str, str]:
     messages = store.search.texts([match.id for match in matches if isinstance(match.id, int)])
     summaries = store.summaries.load([match.id for match in matches if isinstance(match.id, str)])
     found: dict[int | str, str] = {summary.id: summary.content for summary in summaries}
-    for message, text in messages.items():
-        found[message] = text
+    found.update({match.id: messages[match.id] for match in matches if match.id in messages})
     return found
 
 

@@ -37,7 +37,7 @@ def full_text(original: Raw) -> str:
 
 
 def _message(message: Raw) -> Iterator[str]:
-    kind = message.get("type")
+    kind = _kind(message)
     if kind in _CALLS | _RESULTS | _THINKING | {"local_shell_call"}:
         yield from _block(message)
         return
@@ -68,7 +68,7 @@ def _block(block: Any) -> Iterator[str]:
     if not isinstance(block, dict):
         yield block if isinstance(block, str) else _json(block)
         return
-    kind = block.get("type")
+    kind = _kind(block)
     if kind in _TEXTS and isinstance(block.get("text"), str):
         yield block["text"]
     elif kind in _THINKING:
@@ -80,7 +80,7 @@ def _block(block: Any) -> Iterator[str]:
     elif kind in _RESULTS:
         yield from _result(block)
     elif kind in _MEDIA:
-        yield _media(str(kind), block)
+        yield _media(kind, block)
     elif kind == "refusal" and isinstance(block.get("refusal"), str):
         yield block["refusal"]
     else:
@@ -117,7 +117,7 @@ def _call(block: Raw) -> str:
     text = (
         arguments if isinstance(arguments, str) else "" if arguments is None else _json(arguments)
     )
-    return f"[call {_first(block, _NAME_KEYS) or block.get('type', 'tool')}] {text}".rstrip(" ")
+    return f"[call {_first(block, _NAME_KEYS) or _kind(block) or 'tool'}] {text}".rstrip(" ")
 
 
 def _result(block: Raw) -> Iterator[str]:
@@ -147,6 +147,11 @@ def _execution(message: Raw) -> Iterator[str]:
         yield f"[call {message.get('role', 'bash')}] {message['command']}"
     if isinstance(message.get("output"), str):
         yield message["output"]
+
+
+def _kind(block: Raw) -> str:
+    kind = block.get("type")
+    return kind if isinstance(kind, str) else ""
 
 
 def _first(block: Raw, keys: tuple[str, ...]) -> str:

@@ -76,10 +76,16 @@ def _speech(speaker: Speaker) -> list[Raw]:
 def _message(turn: Turn) -> list[Raw]:
     original = turn.original
     if original is not None and turn.shape in (None, Shape.OPENCLAW):
-        if not turn.partial and original.get("role") in ROLES:
+        if not turn.partial and _speaks_for_itself(original):
             return [original]
         return _rebuilt(turn, original, iter(()))
     return _converted(turn, iter(()))
+
+
+def _speaks_for_itself(original: Raw) -> bool:
+    """Whether what is shown of a message stands where OpenClaw looks for it."""
+    role = original.get("role")
+    return role == "bashExecution" or (role in ROLES and bool(original.get("content")))
 
 
 def _rebuilt(turn: Turn, original: Raw, ids: Iterator[str]) -> list[Raw]:

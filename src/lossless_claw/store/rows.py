@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from lossless_claw.model import Row
+from lossless_claw.model import Outside, Row
 from lossless_claw.store.sqlite import Database
 
 _IN_ORDER = "(l.outside IS NULL OR l.outside IN ('noise', 'role'))"
@@ -78,13 +78,20 @@ class Rows:
 
     def heads(self, identities: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored system messages with these hashes, by hash."""
+        return self._newest(identities, Outside.HEAD)
+
+    def changed(self, identities: Sequence[bytes]) -> dict[bytes, int]:
+        """Return those stored under the id of another message with these hashes, by hash."""
+        return self._newest(identities, Outside.CHANGED)
+
+    def _newest(self, identities: Sequence[bytes], outside: Outside) -> dict[bytes, int]:
         found: dict[bytes, int] = {}
         with self._database.read() as connection:
             for identity in identities:
                 row = connection.execute(
                     """SELECT max(message_id) FROM lossless_message INDEXED BY lossless_message_hash
-                    WHERE conversation = ? AND hash = ? AND outside = 'head'""",
-                    (self._conversation, identity),
+                    WHERE conversation = ? AND hash = ? AND outside = ?""",
+                    (self._conversation, identity, outside),
                 ).fetchone()
                 if row[0] is not None:
                     found[identity] = row[0]

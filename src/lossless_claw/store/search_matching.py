@@ -21,18 +21,21 @@ def matching(reading: Reading, asked: Request, pattern: regex.Pattern[str], limi
     state = paging.started(reading.connection, asked)
     below = _below(state)
     expressions = Expressions(reading.connection, reading.indexes, reading.within, pattern)
+    # Messages first: what a summary says is in them, and a page that the time cuts goes on there.
+    found = Found((), 0, True, None)
+    if asked.scope != "summaries":
+        found = expressions.page(below, asked.limit + 1, limit)
     hits: list[Hit] = []
     if asked.scope != "messages":
         search = Summaries(reading.connection, reading.indexes, reading.within)
         hits = newest_first(search.by_pattern(pattern, limit))
-    found = Found((), 0, True, None)
-    if asked.scope != "summaries":
-        found = expressions.page(below, asked.limit + 1, limit)
     messages = _messages(found)
     summaries = _summaries([hit for hit in hits if hit.node.row <= state["d"]], state, asked.limit)
     taken = paging.merge(messages, summaries, asked.limit)
     after = _after(paging.advanced(state, taken), taken, messages, found)
-    total, may_be_more = _total(state, len(messages) + found.further + len(hits), found, limit)
+    seen = state["n"] if type(state.get("n")) is int else 0
+    counted = seen + len(messages) + found.further + len(hits) - state[paging.SUMMARIES]
+    total, may_be_more = _total(state, counted, found, limit)
     is_last = len(taken) == len(messages) + len(summaries) and not _is_cut(found, asked)
     return Page(
         matches=paging.show(reading.connection, taken, None),
@@ -40,7 +43,9 @@ def matching(reading: Reading, asked: Request, pattern: regex.Pattern[str], limi
         at_least=may_be_more,
         next_cursor=None
         if is_last
-        else cursors.encode(asked.mark, {**after, "t": [total, may_be_more]}),
+        else cursors.encode(
+            asked.mark, {**after, "n": seen + len(taken), "t": [total, may_be_more]}
+        ),
         note=paging.sentence(reading.damage, *_notes(expressions, found, limit, total)),
     )
 
@@ -87,10 +92,12 @@ def _after(
 
 
 def _total(state: dict[str, Any], counted: int, found: Found, limit: Limit) -> tuple[int, bool]:
-    """Return how many hits there are in all, as the first page counted them."""
+    """Return how many hits there are in all: what a page before knew exactly stays."""
     match state.get("t"):
-        case [int(total), bool(may_be_more)]:
-            return total, may_be_more
+        case [int(total), False]:
+            return total, False
+        case [int(total), True]:
+            return max(total, counted), True
     return counted, not found.is_complete or limit.has_ended or limit.skipped > 0
 
 

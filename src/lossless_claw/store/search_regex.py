@@ -35,6 +35,7 @@ class Limit:
         self.skipped = 0
         self.has_ended = False
         self.has_counted = False
+        self.was_tried = False
 
     def find(self, pattern: regex.Pattern[str], text: str) -> tuple[int, int] | None:
         """Return the span of the first match; None also when the time did not suffice."""
@@ -42,7 +43,8 @@ class Limit:
         left = self._end - now
         self.has_counted = now >= self._counting_end
         self.has_ended = left <= 0 and not self.has_counted
-        if self.has_ended or self.has_counted:
+        self.was_tried = not (self.has_ended or self.has_counted)
+        if not self.was_tried:
             return None
         try:
             found = pattern.search(text, timeout=min(left, MESSAGE_MS / 1000), concurrent=True)
@@ -55,7 +57,11 @@ class Limit:
 
     def only_count(self) -> None:
         """Let what follows take no more than the time for counting."""
-        self._counting_end = min(self._end, self._monotonic() + COUNTING_MS / 1000)
+        self._counting_end = self._monotonic() + COUNTING_MS / 1000
+
+    def find_again(self) -> None:
+        """End `only_count`."""
+        self._counting_end = float("inf")
 
     @property
     def is_over(self) -> bool:
@@ -129,8 +135,10 @@ class Expressions:
         for row in search_rows.texts(self._connection, self._candidates(below)):
             span = limit.find(self._pattern, row.text)
             if limit.is_over:
-                # A message that alone takes all the time must not stop every later page.
-                return Found(tuple(matches), further, False, last or row.id)
+                if last is None and limit.was_tried:
+                    # A message that alone takes all the time must not stop every later page.
+                    limit.skipped, last = limit.skipped + 1, row.id
+                break
             if len(matches) == rows:
                 further += span is not None
                 continue
@@ -139,7 +147,9 @@ class Expressions:
                 matches.append((row, span))
                 if len(matches) == rows:
                     limit.only_count()
-        return Found(tuple(matches), further, True, last)
+        is_complete = not limit.is_over
+        limit.find_again()
+        return Found(tuple(matches), further, is_complete, last)
 
     def candidates(self) -> int:
         """Return how many messages were to be read at most, in all."""

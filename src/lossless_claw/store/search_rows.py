@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from lossless_claw.model import Match
 from lossless_claw.store import ranking
-from lossless_claw.store.search_text import Columns
+from lossless_claw.store.search_text import Columns, joined
 
 CHUNK = 128
 END = 1 << 62

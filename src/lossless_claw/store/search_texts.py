@@ -61,14 +61,15 @@ class Texts:
         self._any_units = self._loosened(query.units)
         self._any = [Seeker(unit) for unit in self._any_units]
         self._required = [Seeker(unit) for unit in query.units if unit.is_required]
+        self.is_exhausted = False
         self.note = None if self._uses_index else self._apology(query)
 
     def total(self) -> tuple[int, bool]:
         """Return how many rows are found, and whether there may be more."""
         if self._tokens_decide:
             return self._count(), False
-        rows, may_be_more = self._candidates
-        return len(rows), may_be_more
+        whole, others, may_be_more = self._candidates
+        return len(whole) + len(others), may_be_more
 
     def stage(self, below: int, rows: int, *, is_whole: bool) -> list[int]:
         """Return the newest hits below an id: those that hold everything, or the others."""
@@ -79,12 +80,13 @@ class Texts:
 
     def pool(self, ceiling: int) -> list[Scored]:
         """Return the best messages up to id *ceiling*, best first."""
-        rows, is_cut = self._candidates
+        holding, others, is_cut = self._candidates
+        self.is_exhausted = not is_cut
         if is_cut:
             self._add_note(f"ranked among the newest {POOL:,} of the messages that match")
-        rows = [row for row in rows if row.id <= ceiling]
+        rows = [row for row in holding + others if row.id <= ceiling]
+        whole = {row.id for row in holding}
         scores = self._scores(rows)
-        whole = {row.id for row in rows if self._holds_all(row.text)}
         shared = dict(scores)
         if len(self._any) >= ranking.QUESTION and not self._required:
             donors = list(scores)[:DONORS]
@@ -108,12 +110,12 @@ class Texts:
     # -- deciding ------------------------------------------------------------------------
 
     @cached_property
-    def _candidates(self) -> tuple[list[Row], bool]:
-        """The rows to rank, and whether there are more."""
+    def _candidates(self) -> tuple[list[Row], list[Row], bool]:
+        """The rows to rank, those that hold everything and others, and whether there are more."""
         whole = list(islice(self._holding(END), POOL + 1))
         others = [] if self._is_single else list(islice(self._others(END), POOL + 1))
         is_cut = len(whole) > POOL or len(others) > POOL
-        return whole[:POOL] + others[:POOL], is_cut
+        return whole[:POOL], others[:POOL], is_cut
 
     @property
     def _is_single(self) -> bool:

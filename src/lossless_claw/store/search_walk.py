@@ -25,6 +25,8 @@ class Finder(Protocol):
     """What finds messages: `Words` or `Texts`."""
 
     note: str | None
+    is_exhausted: bool
+    """Whether the pool made last holds every hit."""
 
     def total(self) -> tuple[int, bool]: ...
 
@@ -73,6 +75,8 @@ def walk(
         taken = pool[place.at : place.at + rows]
         steps = [Step(row, Place(POOL, place.at + n + 1)) for n, row in enumerate(taken)]
         place = Place(WHOLE, ceiling + 1)
+    if finder.is_exhausted:
+        return steps
     listed = {row.id for row in pool}
     for stage in (WHOLE, OTHERS):
         if place.stage == stage and len(steps) < rows:

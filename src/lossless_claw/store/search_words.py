@@ -36,6 +36,7 @@ class Words:
         self._frequencies = [self._count(unit.expression) for unit in self._units]
         self.required = [unit.expression for unit in self._units if unit.is_required]
         self.note: str | None = None
+        self.is_exhausted = False
 
     # -- what is found -------------------------------------------------------------------
 
@@ -76,6 +77,7 @@ class Words:
         scores = self._ranked(self._any([self._units[at] for at in chosen]), floor, ceiling)
         whole = self._ranked(self.whole, floor, ceiling) if len(self._units) > 1 else scores
         dropped = [at for at, count in enumerate(self._frequencies) if count and at not in chosen]
+        self.is_exhausted = not dropped and not floor and len(scores) < POOL
         if dropped:
             self._add_note(f"ranked by the rarest {len(chosen)} of {len(self._units)} words")
             scores = self._second_look(scores, dropped)
@@ -113,6 +115,7 @@ class Words:
         if len(shared) > len(scores):
             self._add_note(ranking.NEIGHBOURS_NOTE)
         rows = [Scored(row, score, row in whole) for row, score in shared.items()]
+        self.is_exhausted = self.is_exhausted and len(rows) <= 2 * POOL
         return ranking.best_first(rows)[: 2 * POOL]
 
     # -- reading -------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 MOST_TRIGRAMS = 64
-_OF_ONE_LITERAL = 12
+_OF_ONE_LITERAL = 6
 
 # What `regex` reads in another way than the standard library: fuzzy matching, POSIX classes.
 _FOREIGN = re.compile(r"\{[\s\d,<=+]*[eisd][\s\deisd,<=+]*[:}]|\[\[|\[:")
