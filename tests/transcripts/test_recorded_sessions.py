@@ -95,15 +95,15 @@ def test_a_detail_of_a_compacted_session_is_found_and_read_verbatim(shared: Path
         chat = engine.chat(conversation_id=item.conversation_id)
         chat.compact(BUDGET)
         shown = json.dumps(chat.assemble(BUDGET, live=False).messages)
-        needle = rare_word(list(chat.export()), shown)
+        needle = rare_word(chat, shown)
         match = chat.grep(needle).matches[0]
         assert match.covered_by is not None
         page = chat.expand(f"msg_{match.id}")
         assert needle in page.pieces[0].text
 
 
-def rare_word(messages: list[dict[str, Any]], shown: str) -> str:
+def rare_word(chat: lcm.Chat, shown: str) -> str:
     """Return the first long word of the history that stands once and is not in the context."""
-    text = "\n".join(json.dumps(message["content"]) for message in messages)
+    text = "\n".join(message.content for message in chat.messages())
     counts = Counter(re.findall(r"\b[a-z]{14,}\b", text))
     return next(word for word, count in counts.items() if count == 1 and word not in shown)

@@ -115,9 +115,7 @@ class Conversations:
                 FROM lossless_context WHERE conversation = ?""",
                 (conversation,),
             ).fetchone()
-        return (
-            Running(*row) if row else Running(0, 0, 0, 0, -1, 0, "[]", *[None] * 3, 0, None, 0, 0)
-        )
+        return Running() if row is None else Running(*row)
 
     def set_title(self, conversation: int, title: str) -> None:
         """Name the conversation, unless it has a title."""

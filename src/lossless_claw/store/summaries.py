@@ -9,6 +9,8 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from lossless_claw.errors import SummaryNotFoundError
 from lossless_claw.message.parts import storable
 from lossless_claw.model import Item, Summary, SummaryDraft
@@ -118,7 +120,8 @@ class Summaries:
         sources: dict[str, list[str]] = {}
         for derived, source in edges:
             sources.setdefault(derived, []).append(source)
-        found = {row[0]: Summary(*row, tuple(sources.get(row[0], ()))) for row in rows}
+        found = {row[0]: Summary(*row) for row in rows}
+        found = {i: replace(one, sources=tuple(sources.get(i, ()))) for i, one in found.items()}
         return [found[summary] for summary in ids if summary in found]
 
     def derived(self, summary: str) -> list[str]:
