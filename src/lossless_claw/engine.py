@@ -275,3 +275,6 @@ def _key(session_key: str | None, index: int) -> str | None:
     if session_key is None or index == 0:
         return session_key
     return f"{session_key}:{index}"
+
+
+open = Engine.open  # noqa: A001 - `lossless_claw.open` reads like the builtin, on purpose

@@ -286,8 +286,7 @@ class Layout:
         ):
             tokens += self.items[stop].tokens
             stop += 1
-        depth = max(item.depth or 0 for item in self.items[start:stop]) + 1
-        return CondensedPass(start, stop, depth)
+        return CondensedPass(start, stop, self._depth(start, stop) + 1)
 
     def _last_resort(self, barred: Collection[int | str]) -> CondensedPass | LeafPass | None:
         if not self._may_condense():
@@ -295,12 +294,23 @@ class Layout:
         return self._mixed(barred) or self._joining(barred)
 
     def _mixed(self, barred: Collection[int | str]) -> CondensedPass | None:
-        """Return a pass over neighbours of any depth: the last resort, so that it converges."""
-        for begin, end in self._summary_runs(barred):
-            chunk = self._capped(begin, end)
-            if chunk.end - chunk.start >= 2:
-                return chunk
-        return None
+        """Return a pass over neighbours of any depth: the last resort, so that it converges.
+
+        The shallowest neighbours worth a call, newest first: what is oldest is condensed
+        seldom, and depth grows with the logarithm of the history.
+        """
+        runs = list(self._summary_runs(barred))
+        least = self.limits.condensed_target + SUMMARY_OVERHEAD
+        pairs = [at for begin, end in runs for at in range(begin, end - 1)]
+        worth = [at for at in pairs if self._tokens(at, at + 2) > least]
+        if worth:
+            start = min(worth, key=lambda at: (self._depth(at, at + 2), -at))
+            return CondensedPass(start, start + 2, self._depth(start, start + 2) + 1)
+        chunks = (self._capped(begin, end) for begin, end in runs)
+        return next((chunk for chunk in chunks if chunk.end - chunk.start >= 2), None)
+
+    def _depth(self, start: int, end: int) -> int:
+        return max(item.depth or 0 for item in self.items[start:end])
 
     def _joining(self, barred: Collection[int | str]) -> LeafPass | None:
         for start, end in self._raw_chunks(barred):

@@ -117,15 +117,13 @@ class _Aligner:
     def __init__(self, rows: Rows, first: int, coming: Sequence[Coming]):
         self.rows = rows
         self.list = coming
-        self.tail = rows.tail(len(coming) + 1)
         self.own = self._first_known()
-        self.from_first = rows.since(first, len(coming) + 1) if first else []
-        self.from_start = rows.since(0, len(coming) + 1)
-        self._tools = Counter((row.role, row.tools) for row in self.tail if row.tools)
+        self._first = first
 
     def decide(self) -> Alignment:
-        if not self.list or not self.tail or self.own == len(self.list):
-            return self._all_new()
+        if self.own == len(self.list):
+            return Alignment(tuple(range(len(self.list))), ())
+        self._read()
         rewound = self._rewound()
         grown = self._grown()
         if grown is not None and self._is_overruled(grown, rewound):
@@ -137,6 +135,14 @@ class _Aligner:
                 first=grown.rows[0].seq,
             )
         return self._all_new() if rewound is None else self._fork(rewound)
+
+    def _read(self) -> None:
+        """Read the rows that a run may begin or end at."""
+        count = len(self.list) + 1
+        self.tail = self.rows.tail(count)
+        self.from_first = self.rows.since(self._first, count) if self._first else []
+        self.from_start = self.rows.since(0, count)
+        self._tools = Counter((row.role, row.tools) for row in self.tail if row.tools)
 
     # -- the two readings ----------------------------------------------------------------
 
@@ -207,7 +213,7 @@ class _Aligner:
     # -- outcomes ------------------------------------------------------------------------
 
     def _all_new(self) -> Alignment:
-        known = self.rows.known([message.hash for message in self.list]) if self.tail else set()
+        known = self.rows.known([message.hash for message in self.list])
         ambiguous = sum(message.hash in known for message in self.list)
         return Alignment(tuple(range(len(self.list))), (), ambiguous=ambiguous)
 

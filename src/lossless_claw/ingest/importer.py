@@ -128,8 +128,7 @@ class Importer:
     def _sync_bare(self, conversation: int, rows: Sequence[Projection]) -> Ingested:
         first = self._store.conversations.running(conversation).first
         plan = align(self._store.rows(conversation), first, [_coming(row) for row in rows])
-        known_ids = self._known_ids(conversation, [rows[index] for index in plan.new])
-        new = [index for index in plan.new if rows[index].entry_id not in known_ids]
+        new = self._without_known_ids(conversation, rows, plan.new)
         taken = self._fork(conversation, plan)
         done = self._add(conversation, rows, new, 0)
         self._remember_first(conversation, plan.first, done)
@@ -304,9 +303,14 @@ class Importer:
         outcome = Outcome.STORED if ids else Outcome.NOTHING_NEW
         return Ingested(outcome, added=len(ids), ids=tuple(ids))
 
-    def _known_ids(self, conversation: int, rows: Sequence[Projection]) -> dict[str, int]:
-        ids = [row.entry_id for row in rows if row.entry_id]
-        return self._store.messages.by_entry_ids(conversation, ids) if ids else {}
+    def _without_known_ids(
+        self, conversation: int, rows: Sequence[Projection], new: Sequence[int]
+    ) -> Sequence[int]:
+        ids = [entry_id for index in new if (entry_id := rows[index].entry_id)]
+        if not ids:
+            return new
+        known = self._store.messages.by_entry_ids(conversation, ids)
+        return [index for index in new if rows[index].entry_id not in known]
 
     def _remember_first(self, conversation: int, first: int | None, done: Ingested) -> None:
         if first is None and done.ids:

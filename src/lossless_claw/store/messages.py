@@ -232,11 +232,14 @@ def _insert_items(
         [(conversation, ordinal + n, i, now) for n, (i, _) in enumerate(shown, 1)],
     )
     connection.execute(
-        """INSERT INTO lossless_context(conversation, tokens, items, stored) VALUES (?, ?, ?, ?)
+        """INSERT INTO lossless_context(conversation, tokens, items, stored, stored_tokens)
+        VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (conversation) DO UPDATE SET tokens = tokens + excluded.tokens,
-        items = items + excluded.items, stored = stored + excluded.stored""",
-        (conversation, sum(row.tokens for _, row in shown), len(shown), len(rows)),
-    )
+        items = items + excluded.items, stored = stored + excluded.stored,
+        stored_tokens = stored_tokens + excluded.stored_tokens""",
+        (conversation, sum(row.tokens for _, row in shown), len(shown), len(rows),
+         sum(row.tokens for row in rows)),
+    )  # fmt: skip
 
 
 def _load(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Message]:

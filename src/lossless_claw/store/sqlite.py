@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -134,6 +134,10 @@ class Database:
         if self._writer.in_transaction:
             for statement in undo.split("; "):
                 self._writer.execute(statement)
+
+    def trace(self, listener: Callable[[str], None] | None) -> None:
+        """Call *listener* with each statement of the writer as it begins; None stops it."""
+        self._writer.set_trace_callback(listener)
 
     def close(self) -> None:
         """Close every connection. Idempotent."""

@@ -24,7 +24,7 @@ from lossless_claw.store.listed import (
 from lossless_claw.store.views import Views
 
 SUMMED_MESSAGES = 20_000
-"""Up to so many messages the census sums up their tokens."""
+"""Up to so many messages the census sums up tokens that no running total holds."""
 
 Row = tuple[Any, ...]
 
@@ -57,12 +57,17 @@ SELECT coalesce(sum(pending <> 0), 0), coalesce(sum(running <> 0), 0),
 
 def _messages(connection: sqlite3.Connection, views: Views) -> MessageCounts:
     (count,) = _one(connection, "SELECT count(*) FROM messages")
-    tokens = None
-    if count <= SUMMED_MESSAGES:
-        (tokens,) = _one(connection, "SELECT coalesce(sum(tokens), 0) FROM message", views.message)
+    kept, tokens = _one(connection, _KEPT) if views.has_totals else (-1, None)
+    if kept != count:
+        tokens = None
+        if count <= SUMMED_MESSAGES:
+            statement = "SELECT coalesce(sum(tokens), 0) FROM message"
+            (tokens,) = _one(connection, statement, views.message)
     first, last = _one(connection, _MESSAGE_SPAN)
     return MessageCounts(count, tokens, first, last)
 
+
+_KEPT = "SELECT coalesce(sum(stored), 0), coalesce(sum(stored_tokens), 0) FROM lossless_context"
 
 # The first and the last row of each conversation, through the index on (conversation_id, seq).
 _MESSAGE_SPAN = """

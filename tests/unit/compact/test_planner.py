@@ -106,9 +106,9 @@ def test_a_short_run_does_not_hide_a_long_one() -> None:
     assert next_pass(items, LIMITS) == CondensedPass(3, 11, 1)
 
 
-def test_neighbours_of_mixed_depth_are_the_last_resort() -> None:
+def test_neighbours_of_mixed_depth_are_the_last_resort_shallowest_first() -> None:
     items = listed(("2", 500), ("0", 400), ("1", 450), ("u", 100), ("a", 100))
-    assert next_pass(items, LIMITS) == CondensedPass(0, 2, 3)
+    assert next_pass(items, LIMITS) == CondensedPass(1, 3, 2)
 
 
 def test_a_message_too_small_for_a_leaf_joins_the_summaries_around_it() -> None:

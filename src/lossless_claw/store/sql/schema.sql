@@ -272,7 +272,7 @@ CREATE TABLE IF NOT EXISTS lossless_message (
 CREATE INDEX IF NOT EXISTS lossless_message_hash ON lossless_message(conversation, hash);
 
 -- One row per conversation: running totals of the context and what the turn's path needs.
--- stored: messages ever stored, for verify. first: seq at which the last list began (alignment). head: JSON list of the message ids of the newest system head.
+-- stored, stored_tokens: messages ever stored, for verify and status. first: seq at which the last list began (alignment). head: JSON list of the message ids of the newest system head.
 -- cut, cut_budget: the stored cut (an ordinal) and the budget it was made for.
 -- ambiguous, conflicts: messages stored though known texts, and copies that said something else.
 CREATE TABLE IF NOT EXISTS lossless_context (
@@ -280,6 +280,7 @@ CREATE TABLE IF NOT EXISTS lossless_context (
   tokens INTEGER NOT NULL DEFAULT 0,
   items INTEGER NOT NULL DEFAULT 0,
   stored INTEGER NOT NULL DEFAULT 0,
+  stored_tokens INTEGER NOT NULL DEFAULT 0,
   first INTEGER NOT NULL DEFAULT 0,
   head TEXT NOT NULL DEFAULT '[]',
   cut INTEGER,
