@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from lossless_claw.cli import output
@@ -15,10 +17,13 @@ from lossless_claw.version import __version__
 @click.pass_obj
 def status(session: Session) -> None:
     """Show the database in figures. Reads only."""
+    from lossless_claw.maintain.status import judge
+    from lossless_claw.store.condition import condition
     from lossless_claw.store.listing import Listing
 
     database = session.read_database()
     listing = Listing(database)
+    verdict = judge(condition(database), _look)
     tail = {
         "count": session.config.fresh_tail_count,
         "maxTokens": session.config.fresh_tail_max_tokens,
@@ -28,6 +33,22 @@ def status(session: Session) -> None:
         "databaseSizeBytes": listing.size(),
         "freshTail": tail,
         "status": listing.status(),
+        "gaps": {
+            "transcripts": verdict.transcripts,
+            "changed": verdict.gaps,
+            "gone": verdict.transcripts_gone,
+            "ambiguous": verdict.ambiguous,
+            "conflicts": verdict.conflicts,
+        },
+        "health": {"verdict": verdict.health, "reasons": verdict.reasons, "next": verdict.next},
     }
     database.close()
     output.write(session, Answer("status", data, meta=session.meta()))
+
+
+def _look(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns // 1_000_000

@@ -115,7 +115,7 @@ def test_an_unknown_figure_is_refused(root):
 
 
 def test_a_figure_that_fails_is_shown_as_failed_and_the_others_go_on(room, monkeypatch):
-    figures, report = room("figures"), room("report")
+    figures, plan, report = room("figures"), room("plan"), room("report")
 
     def broken(run, size):
         raise RuntimeError("no disk")
@@ -124,12 +124,12 @@ def test_a_figure_that_fails_is_shown_as_failed_and_the_others_go_on(room, monke
         yield figures.Figure("cjk.one", size, 0.5, 0.4)
 
     monkeypatch.setattr(
-        figures,
+        plan,
         "_plan",
         lambda run: [(["describe"], broken, [1]), (["cjk.one"], fine, [1])],
     )
     run = figures.Run(None, (1,), 0.0, 1)
-    found = figures.measure(run, [], lambda text: None)
+    found = plan.measure(run, [], lambda text: None)
     assert [figure.name for figure in found] == ["describe", "cjk.one"]
     assert found[0].note == "failed: no disk"
     rows = report.rows(found, report.load_reference())
@@ -168,16 +168,14 @@ def test_an_exact_answer_by_relevance_may_cost_more(room, is_exact, goal):
 
 
 def test_growth_is_the_largest_size_over_the_smallest(room, monkeypatch):
-    figures = room("figures")
+    figures, plan = room("figures"), room("plan")
 
     def turns(run, size):
         yield figures.Figure("turn.compacted.median", size, size / 100, size / 200)
 
-    monkeypatch.setattr(
-        figures, "_plan", lambda run: [(["turn.compacted.median"], turns, run.sizes)]
-    )
+    monkeypatch.setattr(plan, "_plan", lambda run: [(["turn.compacted.median"], turns, run.sizes)])
     run = figures.Run(None, (100, 300, 400), 0.0, 1)
-    *_, growth = figures.measure(run, [], lambda text: None)
+    *_, growth = plan.measure(run, [], lambda text: None)
     assert (growth.name, growth.wall, growth.cpu) == ("flat.turn.compacted", 4.0, 4.0)
 
 

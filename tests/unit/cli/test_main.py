@@ -94,7 +94,10 @@ def test_global_options_stand_before_or_after_the_command(lcm, db, place):
 
 def test_status_has_the_documented_data(lcm, db):
     data = answer(lcm("status", "--db", db))["data"]
-    assert set(data) == {"version", "databaseSizeBytes", "freshTail", "status"}
+    assert set(data) == {
+        "version", "databaseSizeBytes", "freshTail", "status", "gaps", "health",
+    }  # fmt: skip
+    assert data["health"] == {"verdict": "healthy", "reasons": [], "next": None}
     assert data["freshTail"] == {"count": 64, "maxTokens": None}
     assert data["status"]["messages"]["count"] == 3
 

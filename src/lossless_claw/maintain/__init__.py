@@ -1,0 +1,1 @@
+"""The state of a database, said honestly. Reads only."""
