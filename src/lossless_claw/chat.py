@@ -58,7 +58,7 @@ class Chat:
             StoreError: If nothing could be stored.
         """
         done = self._engine.importer.append(self.id, _entries(messages, ids))
-        self._engine.index_some()
+        self._engine.index_some(done.added)
         return done
 
     def sync(self, history: Sequence[Any], ids: Sequence[str | None] | None = None) -> Ingested:
@@ -72,7 +72,7 @@ class Chat:
             StoreError: If nothing could be stored.
         """
         done = self._engine.importer.sync(self.id, _entries(history, ids))
-        self._engine.index_some()
+        self._engine.index_some(done.added)
         return done
 
     def after_turn(

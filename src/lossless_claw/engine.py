@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lossless_claw.recall.grep import Grep
     from lossless_claw.transcript import Lane, Problem, Transcript
 
-INDEX_LAG = 128
+INDEX_LAG = 512
 """Messages that wait before the substring indexes are filled further; they are scanned until then."""
 
 ImportProgress = Callable[[int, int | None], None]
@@ -63,6 +63,7 @@ class Engine:
         self.config = config
         self.zone = _zone(config)
         self._clock = clock
+        self._waiting: int | None = None
         self.listing = Listing(store.database)
         self.importer = Importer(store, clock, self.zone)
         self.compactor = Compactor(store, config, summarizer, clock, self.zone)
@@ -183,10 +184,17 @@ class Engine:
         )  # fmt: skip
         self.store.sources.record(source, lane.session_id)
 
-    def index_some(self) -> None:
-        """Fill the substring indexes a little further when enough messages wait."""
-        if self.store.search.lag() >= INDEX_LAG:
-            self.store.search.catch_up(INDEX_LAG)
+    def index_some(self, added: int) -> None:
+        """Fill the substring indexes a little further when enough messages wait.
+
+        Args:
+            added: Messages stored since the last call.
+        """
+        waiting = self._waiting
+        waiting = self.store.search.lag() if waiting is None else waiting + added
+        if waiting >= INDEX_LAG:
+            waiting = self.store.search.catch_up(INDEX_LAG)
+        self._waiting = waiting
 
     # -- recall --------------------------------------------------------------------------
 

@@ -108,7 +108,7 @@ class ContextItems:
 
     def replace(self, conversation: int, start: int, end: int, summary: str, now: str) -> None:
         """Put *summary* at ordinal *start* in place of all items from there to before *end*."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             _remove(connection, conversation, "c.ordinal >= ? AND c.ordinal < ?", start, end)
             _add_summary(connection, conversation, start, summary, now)
 
@@ -118,7 +118,7 @@ class ContextItems:
         The rows stay stored and searchable, marked with *reason* and the row before them. A
         summary that covers both sides is replaced by its sources, down to the fork (design 4).
         """
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             _split(connection, conversation, after_seq)
             _remove(
                 connection, conversation,
@@ -129,7 +129,7 @@ class ContextItems:
 
     def remove(self, conversation: int, messages: Sequence[int], reason: Outside) -> None:
         """Take single messages out of the context where they stand as raw items."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             page = json.dumps(list(messages))
             condition = "c.message_id IN (SELECT value FROM json_each(?))"
             _remove(connection, conversation, condition, page)
@@ -141,7 +141,7 @@ class ContextItems:
 
     def bring_back(self, conversation: int, messages: Sequence[int], now: str) -> None:
         """Put rows that were taken out at the end of the context again, in the order given."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             (ordinal,) = connection.execute(
                 "SELECT coalesce(max(ordinal), -1) FROM context_items WHERE conversation_id = ?",
                 (conversation,),
@@ -162,7 +162,7 @@ class ContextItems:
 
     def set_head(self, conversation: int, messages: Sequence[int]) -> None:
         """Say which messages are the newest system head."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "UPDATE lossless_context SET head = ? WHERE conversation = ?",
                 (json.dumps(list(messages)), conversation),
@@ -170,7 +170,7 @@ class ContextItems:
 
     def set_first(self, conversation: int, seq: int) -> None:
         """Remember the row at which the last list began (spec alignment)."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "UPDATE lossless_context SET first = ? WHERE conversation = ?", (seq, conversation)
             )

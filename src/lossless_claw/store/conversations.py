@@ -78,7 +78,7 @@ class Conversations:
         A row of the key follows the session id it is asked for with. A row of the id without a
         key takes the key; one with another key is left alone.
         """
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             row = _find(connection, session_key, session_id)
             found = _insert(connection, session_key, session_id) if row is None else row[:3]
             _settle(connection, found, session_key, session_id)
@@ -119,7 +119,7 @@ class Conversations:
 
     def set_title(self, conversation: int, title: str) -> None:
         """Name the conversation, unless it has a title."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "UPDATE conversations SET title = ? WHERE conversation_id = ? AND title IS NULL",
                 (title, conversation),
@@ -127,7 +127,7 @@ class Conversations:
 
     def set_budget(self, conversation: int, budget: int) -> None:
         """Remember the budget last given for the conversation, in tokens (design 5)."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "UPDATE lossless_context SET budget = ? WHERE conversation = ?",
                 (budget, conversation),
@@ -135,7 +135,7 @@ class Conversations:
 
     def set_overhead(self, conversation: int, overhead: int) -> None:
         """Remember what a request holds beside our list, in tokens (design 5)."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "UPDATE lossless_context SET overhead = ? WHERE conversation = ?",
                 (overhead, conversation),
@@ -143,7 +143,7 @@ class Conversations:
 
     def set_cut(self, conversation: int, cut: int | None, budget: int | None) -> None:
         """Store the cut, an ordinal, and the budget in tokens that it was made for (design 6)."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "UPDATE lossless_context SET cut = ?, cut_budget = ? WHERE conversation = ?",
                 (cut, budget, conversation),
@@ -152,7 +152,7 @@ class Conversations:
     def count(self, conversation: int, *, ambiguous: int = 0, conflicts: int = 0) -> None:
         """Add to the counts that status shows."""
         if ambiguous or conflicts:
-            with self._database.transaction() as connection:
+            with self._database.writing() as connection:
                 connection.execute(
                     """UPDATE lossless_context SET ambiguous = ambiguous + ?,
                     conflicts = conflicts + ? WHERE conversation = ?""",

@@ -43,7 +43,7 @@ class Messages:
         """
         if not rows:
             return []
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             first_id = _next_id(connection)
             seq, ordinal = _ends(connection, conversation)
             ids = list(range(first_id, first_id + len(rows)))
@@ -63,7 +63,7 @@ class Messages:
         self, message: int, entry_id: str, original: Raw | None, created_at: str | None
     ) -> None:
         """Give a row the id of its transcript entry, and a richer original where there is one."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 """UPDATE messages SET transcript_entry_id = ?, created_at = coalesce(?, created_at)
                 WHERE message_id = ?""",
@@ -74,7 +74,7 @@ class Messages:
 
     def enrich(self, message: int, original: Raw) -> None:
         """Replace what is kept beside the text of a row by that of *original*, of equal content."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             self._repack(connection, message, original)
 
     def _repack(self, connection: sqlite3.Connection, message: int, original: Raw) -> None:

@@ -16,9 +16,14 @@ from lossless_claw.store.sqlite import Database
 
 _IN_ORDER = "(l.outside IS NULL OR l.outside IN ('noise', 'role'))"
 _ROW = "m.message_id, m.seq, l.hash, m.role, l.tokens, l.flags"
-_PAGE = 64
-_KNOWN = f"""SELECT DISTINCT hash FROM lossless_message INDEXED BY lossless_message_hash
- WHERE conversation = ? AND hash IN ({", ".join("?" * _PAGE)})"""
+_PAGES = (8, 64)
+"""Hashes of one look-up: a turn's few, or a page of a long list. Two static statements."""
+
+_KNOWN = {
+    size: f"""SELECT DISTINCT hash FROM lossless_message INDEXED BY lossless_message_hash
+    WHERE conversation = ? AND hash IN ({", ".join("?" * size)})"""
+    for size in _PAGES
+}
 
 
 class Rows:
@@ -55,11 +60,12 @@ class Rows:
     def known(self, identities: Sequence[bytes]) -> set[bytes]:
         """Return those hashes that any row of the conversation has."""
         found: set[bytes] = set()
+        size = _PAGES[0] if len(identities) <= _PAGES[0] else _PAGES[1]
         with self._database.read() as connection:
-            for start in range(0, len(identities), _PAGE):
-                page = list(identities[start : start + _PAGE])
-                page += [b""] * (_PAGE - len(page))
-                rows = connection.execute(_KNOWN, (self._conversation, *page))
+            for start in range(0, len(identities), size):
+                page = list(identities[start : start + size])
+                page += [b""] * (size - len(page))
+                rows = connection.execute(_KNOWN[size], (self._conversation, *page))
                 found.update(row[0] for row in rows)
         return found
 

@@ -28,7 +28,7 @@ class Sources:
 
     def record(self, source: Source, header_id: str | None) -> None:
         """Remember what was read of a transcript; upstream's one checkpoint row mirrors the newest."""
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 """INSERT INTO lossless_sources(path, conversation, format, size, mtime_ms, processed,
                 messages, read_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

@@ -123,6 +123,20 @@ class Database:
                 if self._depth == 0:
                     self._owner = None
 
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the writer: inside the transaction of this thread, or in one of its own.
+
+        For a step that is nothing without the whole: an error undoes all of the outer block too.
+        A savepoint would make FTS5 write its pending terms out at every step.
+        """
+        if self._owner == threading.get_ident() and self._pid == os.getpid():
+            with self._translated():
+                yield self._writer
+            return
+        with self.transaction() as connection:
+            yield connection
+
     def _statements(self) -> tuple[str, str, str]:
         if self._depth == 0:
             return "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"

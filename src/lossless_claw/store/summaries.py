@@ -45,7 +45,7 @@ class Summaries:
         longer begins with *before* (somebody compacted or rewound meanwhile). Items appended
         since are left alone.
         """
-        with self._database.transaction() as connection:
+        with self._database.writing() as connection:
             if not _still_stand(connection, conversation, before):
                 return None
             ids: dict[str, str] = {}

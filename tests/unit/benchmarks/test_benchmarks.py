@@ -118,6 +118,7 @@ def test_a_figure_that_fails_is_shown_as_failed_and_the_others_go_on(room, monke
     figures, plan, report = room("figures"), room("plan"), room("report")
 
     def broken(run, size):
+        yield figures.Figure("describe", size, 2.0, 1.0)
         raise RuntimeError("no disk")
 
     def fine(run, size):
@@ -126,14 +127,20 @@ def test_a_figure_that_fails_is_shown_as_failed_and_the_others_go_on(room, monke
     monkeypatch.setattr(
         plan,
         "_plan",
-        lambda run: [(["describe"], broken, [1]), (["cjk.one"], fine, [1])],
+        lambda run: [(["describe", "expand"], broken, [1]), (["cjk.one"], fine, [1])],
     )
     run = figures.Run(None, (1,), 0.0, 1)
     found = plan.measure(run, [], lambda text: None)
-    assert [figure.name for figure in found] == ["describe", "cjk.one"]
-    assert found[0].note == "failed: no disk"
+    assert [figure.name for figure in found] == ["describe", "expand", "cjk.one"]
+    assert (found[0].cpu, found[0].note) == (1.0, "")
+    assert found[1].cpu is None
+    assert found[1].note == "failed: no disk"
     rows = report.rows(found, report.load_reference())
-    assert {row.figure.name: row.verdict for row in rows} == {"describe": None, "cjk.one": "ok"}
+    assert {row.figure.name: row.verdict for row in rows} == {
+        "describe": None,
+        "expand": None,
+        "cjk.one": "ok",
+    }
 
 
 @pytest.mark.parametrize(
