@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lossless_claw.recall.grep import Grep
     from lossless_claw.transcript import Lane, Problem, Transcript
 
-INDEX_LAG = 512
+INDEX_LAG = 1_024
 """Messages that wait before the substring indexes are filled further; they are scanned until then."""
 
 ImportProgress = Callable[[int, int | None], None]

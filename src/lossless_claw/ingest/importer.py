@@ -25,7 +25,7 @@ from lossless_claw.message.times import stored
 from lossless_claw.model import Entry, Outside
 from lossless_claw.store.store import Store
 
-BATCH = 1_000
+BATCH = 2_000
 """Messages of a transcript that are stored in one transaction."""
 
 Progress = Callable[[int], None]

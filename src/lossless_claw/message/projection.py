@@ -44,8 +44,9 @@ HEAD_ROLES = frozenset({"system", "developer"})
 _SENDER = ("senderId", "senderName", "senderUsername")
 _CALL_OVERHEAD = 8
 
-CALLS, RESULTS = 1, 2
-"""Bits of `lossless_message.flags`: the message makes tool calls, or carries their results."""
+CALLS, RESULTS, INEXACT = 1, 2, 4
+"""Bits of `lossless_message.flags`: the message makes tool calls; carries their results; was
+written by upstream, so that its original is rebuilt from its parts."""
 
 
 class Projection(Struct, frozen=True):

@@ -18,7 +18,8 @@ _OLDEST, _NEWEST = -62135596800.0, 253402300799.0
 
 def stored(moment: datetime) -> str:
     """Return *moment* as `YYYY-MM-DD HH:MM:SS` in UTC, truncated to the second."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "seconds")
+    moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return moment.isoformat(" ", "seconds")[:19]
 
 
 def moment_of(message: Raw, envelope: Any) -> datetime | None:

@@ -20,7 +20,7 @@ from lossless_claw.store.sqlite import Database
 
 _MESSAGE = """m.message_id, m.conversation_id, m.seq, m.role, m.content,
  coalesce(l.tokens, m.token_count), m.created_at, m.transcript_entry_id, l.outside, l.rest,
- l.message_id IS NOT NULL"""
+ coalesce(l.flags, 4) & 4 = 0"""
 _PART = """p.message_id, p.part_type, p.text_content, p.tool_call_id, p.tool_name, p.tool_input,
  p.tool_output, p.metadata"""
 _PAGE = 500
@@ -265,16 +265,16 @@ def _parts(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, list
 
 
 def _message(row: tuple[Any, ...], parts: list[Part]) -> Message:
-    i, conversation, seq, role, content, tokens, created_at, entry_id, why, rest, is_ours = row
-    original = restore(role, content, parts, rest) if is_ours else _rebuilt(role, content, parts)
+    i, conversation, seq, role, content, tokens, created_at, entry_id, why, rest, is_exact = row
+    original = restore(role, content, parts, rest) if is_exact else rebuilt(role, content, parts)
     outside = None if why is None else Outside(why)
     return Message(
         i, conversation, seq, role, content, tokens, created_at, entry_id, outside, original,
-        exact=bool(is_ours),
+        exact=bool(is_exact),
     )  # fmt: skip
 
 
-def _rebuilt(role: str, content: str, parts: list[Part]) -> Raw:
+def rebuilt(role: str, content: str, parts: list[Part]) -> Raw:
     """Return the best original of a row that upstream wrote: its blocks where parts hold them."""
     try:
         blocks = content_of(parts) if parts else None

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from lossless_claw.errors import StoreOpenError, StoreReadOnlyError
+from lossless_claw.store.adopt import adopt
 from lossless_claw.store.context import ContextItems
 from lossless_claw.store.conversations import Conversations
 from lossless_claw.store.messages import Messages
@@ -46,10 +47,13 @@ class Store:
         database = Database(name, read_only=read_only, busy_ms=busy_ms)
         try:
             _check(database) if read_only else migrate(database)
+            store = cls(database)
+            if not read_only:
+                adopt(database, store.messages)
         except BaseException:
             database.close()
             raise
-        return cls(database)
+        return store
 
     @property
     def path(self) -> str:

@@ -16,7 +16,8 @@ from msgspec import Struct
 from lossless_claw.message.identity import full_hash
 from lossless_claw.message.original import DamagedError, restore
 from lossless_claw.message.parts import single_text
-from lossless_claw.model import Part
+from lossless_claw.model import Part, Raw
+from lossless_claw.store.messages import rebuilt
 from lossless_claw.store.search_text import search_text
 from lossless_claw.store.sqlite import Database
 
@@ -88,6 +89,7 @@ class _Stored(NamedTuple):
     content: str
     identity: bytes | None
     rest: bytes | None
+    is_inexact: bool
     parts: list[Part]
 
 
@@ -113,7 +115,7 @@ def _check_message(stored: _Stored, tally: _Tally) -> None:
     if stored.identity is None:
         return
     try:
-        original = restore(stored.role, stored.content, stored.parts, stored.rest)
+        original = _original(stored)
     except DamagedError as error:
         tally.fault(f"msg_{stored.message}: {error}")
         return
@@ -121,9 +123,17 @@ def _check_message(stored: _Stored, tally: _Tally) -> None:
         tally.fault(f"msg_{stored.message}: its content is not what was stored")
 
 
+def _original(stored: _Stored) -> Raw:
+    if stored.is_inexact:
+        return rebuilt(stored.role, stored.content, stored.parts)
+    return restore(stored.role, stored.content, stored.parts, stored.rest)
+
+
 def _check_indexed(stored: _Stored, found: set[int], tally: _Tally) -> None:
     tally.checked += 1
-    is_wanted = bool(search_text(stored.content, stored.parts).strip())
+    # Upstream indexes the text of a message, without the bodies of its tools.
+    parts = () if stored.is_inexact else stored.parts
+    is_wanted = bool(search_text(stored.content, parts).strip())
     if is_wanted and stored.message not in found:
         tally.fault(f"msg_{stored.message} is not indexed")
 
@@ -132,7 +142,8 @@ def _pages(connection: sqlite3.Connection) -> Iterator[list[_Stored]]:
     last = 0
     while True:
         rows = connection.execute(
-            """SELECT m.message_id, m.role, m.content, l.hash, l.rest FROM messages m
+            """SELECT m.message_id, m.role, m.content, l.hash, l.rest, coalesce(l.flags, 4) & 4
+            FROM messages m
             LEFT JOIN lossless_message l ON l.message_id = m.message_id
             WHERE m.message_id > ? ORDER BY m.message_id LIMIT ?""",
             (last, _PAGE),
@@ -141,8 +152,8 @@ def _pages(connection: sqlite3.Connection) -> Iterator[list[_Stored]]:
             return
         parts = _parts(connection, rows[0][0], rows[-1][0])
         yield [
-            _Stored(message, role, content, identity, rest, parts.get(message, []))
-            for message, role, content, identity, rest in rows
+            _Stored(message, role, content, identity, rest, bool(inexact), parts.get(message, []))
+            for message, role, content, identity, rest, inexact in rows
         ]
         last = rows[-1][0]
 

@@ -257,7 +257,7 @@ CREATE TABLE IF NOT EXISTS lossless_meta (
 );
 
 -- hash: 16 bytes, full-content identity (message/identity.py). tokens: our estimate.
--- flags: 1 makes tool calls, 2 carries tool results, 4 comes without a rest that a rebuild needs.
+-- flags: 1 makes tool calls, 2 carries tool results, 4 was written by upstream (inexact).
 -- outside: model.Outside, NULL when in the context. after: the row before it when it was taken out.
 CREATE TABLE IF NOT EXISTS lossless_message (
   message_id INTEGER PRIMARY KEY REFERENCES messages(message_id) ON DELETE CASCADE,

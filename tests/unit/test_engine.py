@@ -1,0 +1,213 @@
+"""The engine's own decisions: budgets, when a sweep is due, who summarises, what callers may hand in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import lossless_claw as lcm
+from lossless_claw.compaction import STALE
+from lossless_claw.errors import (
+    AuthError,
+    ConversationNotFoundError,
+    HostError,
+    UsageError,
+)
+from lossless_claw.summarize.summarizer import from_callable
+from lossless_claw.testing.summarizers import Scripted
+
+LONG = "the quick brown fox jumps over the lazy dog number "
+
+
+def turns(count: int, start: int = 0) -> list[dict[str, Any]]:
+    return [
+        {"role": "assistant" if n % 2 else "user", "content": f"{LONG * 8}{n}"}
+        for n in range(start, start + count)
+    ]
+
+
+def engine(**options: Any) -> lcm.Engine:
+    return lcm.open(":memory:", **options)
+
+
+def test_below_the_soft_threshold_no_model_is_called_and_nothing_is_written() -> None:
+    scripted = Scripted(["ok"])
+    with engine(summarizer=scripted) as store:
+        chat = store.conversation("lane")
+        done = chat.after_turn(turns(20), budget=100_000)
+        assert done.compaction is None
+        assert scripted.calls == 0
+        assert all(not item.is_summary for item in store.store.context.items(chat.id))
+
+
+def test_above_the_soft_threshold_a_turn_compacts_to_the_target() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        done = chat.after_turn(turns(100), budget=8_000)
+        assert done.compaction is not None
+        assert done.compaction.outcome == "under_target"
+        assert done.compaction.tokens_after <= 4_000
+
+
+def test_the_last_budget_is_remembered() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        chat.append(turns(4))
+        assert chat.assemble().budget == 128_000
+        chat.assemble(9_000)
+        assert chat.assemble().budget == 9_000
+        chat.assemble(5_000, live=False)
+        assert chat.assemble().budget == 9_000
+
+
+def test_observed_tokens_are_overhead_that_is_kept_free() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        chat.append(turns(40))
+        sent = store.compactor.context_tokens(chat.id)
+        chat.after_turn((), budget=sent + 100, observed_tokens=sent)
+        assert store.compactor.context_tokens(chat.id) <= sent
+        chat.after_turn((), budget=20_000, observed_tokens=sent + 3_000)
+        assert chat.assemble(20_000).tokens <= 17_000
+
+
+def test_an_assembly_above_the_hard_threshold_compacts_first() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        chat.append(turns(200))
+        context = chat.assemble(6_000)
+        assert context.fits
+        assert context.report.left_out == 0
+        assert context.report.items["summaries"] > 0
+
+
+def test_a_read_only_look_changes_nothing() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        chat.append(turns(200))
+        before = store.store.conversations.running(chat.id)
+        chat.assemble(6_000, live=False)
+        assert store.store.conversations.running(chat.id) == before
+
+
+@pytest.mark.parametrize("behaviour", ["blank", "echo", "huge", "error", "raise", "timeout", "auth"])
+def test_a_bad_summarizer_never_costs_a_message(behaviour: str) -> None:
+    scripted = Scripted([behaviour])
+    with engine(summarizer=scripted) as store:
+        chat = store.conversation("lane")
+        history = turns(60)
+        done = chat.after_turn(history, budget=4_000)
+        assert done.compaction is not None
+        assert done.compaction.outcome
+        assert scripted.calls <= store.config.max_sweep_iterations
+        assert list(chat.export()) == history
+        assert chat.assemble(4_000).tokens <= 4_000
+        assert store.verify().ok
+
+
+def test_any_callable_is_a_summarizer() -> None:
+    asked: list[lcm.Request] = []
+
+    def write(request: lcm.Request) -> str:
+        asked.append(request)
+        return "They talked about the fox.\nExpand for details about: the dog"
+
+    with engine(summarizer=write) as store:
+        chat = store.conversation("lane")
+        chat.append(turns(60))
+        done = chat.compact(6_000)
+        assert asked
+        assert store.store.summaries.get(done.summaries[0]).content.startswith("They talked")
+        assert all(request.target_tokens > 0 and LONG[:20] in request.source for request in asked[:1])
+
+
+def test_a_sweep_whose_context_changed_meanwhile_publishes_nothing() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        history = turns(60)
+
+        def write(request: lcm.Request) -> str:
+            chat.sync([*history[:2], {"role": "user", "content": "no, go back to the beginning"}])
+            return "Late."
+
+        chat.append(history)
+        store.compactor._summarizer = from_callable(write)
+        done = chat.compact(6_000)
+        assert done.outcome == STALE
+        assert done.summaries == ()
+        assert store.verify().ok
+
+
+def test_an_unknown_conversation_is_not_found() -> None:
+    with engine() as store:
+        with pytest.raises(ConversationNotFoundError):
+            store.chat(conversation_id=7)
+        with pytest.raises(ConversationNotFoundError):
+            store.chat(session_key="nobody")
+
+
+@pytest.mark.parametrize("message", ["text", 7, None, ["role"]])
+def test_what_is_no_object_is_refused_with_its_place(message: Any) -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        with pytest.raises(HostError, match="message 1 is"):
+            chat.append([{"role": "user", "content": "fine"}, message])
+        assert list(chat.messages()) == []
+
+
+def test_an_object_of_a_provider_sdk_is_taken() -> None:
+    class Answer:
+        def model_dump(self, **options: Any) -> dict[str, Any]:
+            return {"role": "assistant", "content": "hello"}
+
+    with engine() as store:
+        chat = store.conversation("lane")
+        chat.append([Answer()])
+        assert list(chat.export()) == [{"role": "assistant", "content": "hello"}]
+
+
+def test_parts_of_one_anthropic_answer_share_its_id_and_are_all_kept() -> None:
+    parts = [
+        {"id": "msg_1", "type": "message", "role": "assistant",
+         "content": [{"type": "text", "text": text}]} for text in ("first", "second")
+    ]  # fmt: skip
+    with engine() as store:
+        chat = store.conversation("lane")
+        chat.append(parts)
+        assert list(chat.export()) == parts
+
+
+def test_wrong_calls_are_usage_errors() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        with pytest.raises(UsageError):
+            chat.assemble(0)
+        with pytest.raises(UsageError):
+            chat.assemble(1_000, "cobol")
+        with pytest.raises(UsageError):
+            chat.append([{"role": "user", "content": "x"}], ids=["a", "b"])
+
+
+def test_our_summaries_shown_back_are_never_stored() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        chat.append(turns(60))
+        chat.compact(6_000)
+        shown = chat.assemble(6_000).messages
+        asked = {"role": "user", "content": "and now?"}
+        done = chat.sync([*shown, asked])
+        assert done.added == 1
+        assert list(chat.export())[-1] == asked
+
+
+def test_auth_failures_never_make_a_summary() -> None:
+    def write(request: lcm.Request) -> str:
+        raise AuthError("401")
+
+    with engine(summarizer=write) as store:
+        chat = store.conversation("lane")
+        chat.append(turns(60))
+        done = chat.compact(3_000, force=True)
+        assert done.outcome == "summarizer_failed"
+        assert done.summaries == ()
