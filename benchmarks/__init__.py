@@ -1,0 +1,1 @@
+"""What this library costs on the machine at hand: `python -m benchmarks`."""
