@@ -33,3 +33,7 @@ imports:
 # What a stranger's first minute looks like, and then the rest of CI.
 ci:
     .ci/run
+
+# The figures of this machine beside the goals; `just bench --sizes 1000,10000` is shorter.
+bench *args:
+    {{python}} -m benchmarks {{args}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 
 from lossless_claw.store.query import Unit
@@ -31,20 +32,21 @@ def finder(units: Sequence[Unit]) -> re.Pattern[str]:
 def best_window(text: str, pattern: re.Pattern[str], width: int) -> tuple[int, int] | None:
     """Return the span of the hits, at most *width* long, that shows most different units.
 
-    The earliest among equals; None when nothing is found.
+    The earliest among equals; None when nothing is found. Reads no further than a span that
+    shows them all.
     """
-    hits = [
-        (match.start(), match.end(), match.lastindex) for match in pattern.finditer(text, 0, _READ)
-    ]
     best: tuple[int, int, int] | None = None
-    first, counts = 0, dict[int | None, int]()
-    for start, end, group in hits:
-        counts[group] = counts.get(group, 0) + 1
-        while end - hits[first][0] > width and hits[first][0] < start:
-            _take_out(counts, hits[first][2])
-            first += 1
+    hits: deque[tuple[int, int | None]] = deque()
+    counts: dict[int | None, int] = {}
+    for match in pattern.finditer(text, 0, _READ):
+        hits.append((match.start(), match.lastindex))
+        counts[match.lastindex] = counts.get(match.lastindex, 0) + 1
+        while match.end() - hits[0][0] > width and len(hits) > 1:
+            _take_out(counts, hits.popleft()[1])
         if best is None or len(counts) > best[0]:
-            best = (len(counts), hits[first][0], end)
+            best = (len(counts), hits[0][0], match.end())
+            if len(counts) == pattern.groups:
+                break
     return None if best is None else best[1:]
 
 
