@@ -103,6 +103,7 @@ def _searches(run: Run, size: int, asked: dict[str, Callable[[Chat], Grep]]) -> 
 
         for name, ask in asked.items():
             spent = repeat(lambda ask=ask: ask(chat), run.seconds, forget)  # type: ignore[misc]
+            forget()
             found = ask(chat)
             yield replace(milliseconds(name, size, spent, _told(found)), is_exact=not found.note)
 

@@ -27,7 +27,7 @@ KEY = "agent:main:bench"
 BUDGET = 128_000
 ENDLESS = 10**12
 """A budget that no history fills: no sweep is ever due."""
-READY_ITEMS, READY_SUMMARIES, READY_CHARACTERS = 200, 48, 2_000
+READY_ITEMS, READY_SUMMARIES, READY_CHARACTERS = 200, 48, 3_500
 _PROSE = "They looked at the worker queue and agreed to keep the retry limit as it stands. " * 60
 _FOOTER = "\nExpand for details about: worker queue, retry limit"
 
