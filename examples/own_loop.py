@@ -1,4 +1,4 @@
-"""A plain chat loop that never forgets. The five lines marked with `#` are all that is added.
+"""A plain chat loop that never forgets. The five lines marked `# lcm` are all that is added.
 
 Run it and type; it remembers between runs. `model` stands for your own call: put a client of
 OpenAI, Ollama or any other there. This one answers from memory, so that it runs offline.
@@ -6,7 +6,7 @@ OpenAI, Ollama or any other there. This one answers from memory, so that it runs
 
 import sys
 
-import lossless_claw as lcm  #
+import lossless_claw as lcm  # lcm
 
 
 def model(messages: list[dict], chat: lcm.Chat) -> str:
@@ -17,12 +17,12 @@ def model(messages: list[dict], chat: lcm.Chat) -> str:
 
 
 history: list[dict] = []
-with lcm.open(sys.argv[1] if len(sys.argv) > 1 else "own_loop.db") as store:  #
-    chat = store.conversation("examples:own-loop")  #
+with lcm.open(sys.argv[1] if len(sys.argv) > 1 else "own_loop.db") as store:  # lcm
+    chat = store.conversation("examples:own-loop")  # lcm
     for line in sys.stdin:
         history.append({"role": "user", "content": line.strip()})
-        chat.sync(history)  #
-        context = chat.assemble(budget=8_000)  #
+        chat.sync(history)  # lcm
+        context = chat.assemble(budget=8_000)  # lcm
         answer = model(context.messages, chat)
         history.append({"role": "assistant", "content": answer})
         print(answer)

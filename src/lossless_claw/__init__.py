@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lossless_claw.chat import AfterTurn, Chat
     from lossless_claw.compaction import Compaction
     from lossless_claw.config import Config
-    from lossless_claw.engine import Engine, ImportItem, open
+    from lossless_claw.engine import Engine, ImportItem, open  # noqa: A004 - as below
     from lossless_claw.errors import LcmError
     from lossless_claw.ingest.importer import Ingested
     from lossless_claw.model import Shape

@@ -160,7 +160,7 @@ class Chat:
         """Yield every stored message in order, in the context or not."""
         return self._store.messages.walk(self.id)
 
-    def export(self, include_outside: bool = False) -> Iterator[Raw]:
+    def export(self, *, include_outside: bool = False) -> Iterator[Raw]:
         """Yield every message JSON-equal to what was handed in, in order.
 
         Args:

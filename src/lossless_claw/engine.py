@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, tzinfo
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from msgspec import Struct
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from lossless_claw.transcript import Lane, Problem, Transcript
 
 INDEX_LAG = 1_024
-"""Messages that wait before the substring indexes are filled further; they are scanned until then."""
+"""So many messages may wait for the substring indexes; a search scans them."""
 
 ImportProgress = Callable[[int, int | None], None]
 
@@ -214,9 +213,7 @@ class Engine:
 
         return grep(self.store, pattern, conversations=conversations, **options)
 
-    def describe(
-        self, node: str, *, conversations: Sequence[int] | None = None
-    ) -> Description:
+    def describe(self, node: str, *, conversations: Sequence[int] | None = None) -> Description:
         """Say what a summary (`sum_...`) or message (`msg_<n>`) is and what expanding it costs."""
         from lossless_claw.recall.describe import describe
 
@@ -248,7 +245,7 @@ class Engine:
         """Close the database. Idempotent."""
         self.store.close()
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -263,13 +260,16 @@ class Engine:
 def _summarizer(given: Summarizer | Callable[..., Any] | None) -> Summarizer:
     if given is None:
         return Extractive()
-    is_whole = hasattr(given, "summarize")
-    return cast("Summarizer", given) if is_whole else from_callable(cast("Callable[..., Any]", given))
+    if hasattr(given, "summarize"):
+        return cast("Summarizer", given)
+    return from_callable(given)
 
 
 def _zone(config: Config) -> tzinfo:
     if config.timezone is None:
         return UTC
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
     try:
         return ZoneInfo(config.timezone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

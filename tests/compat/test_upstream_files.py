@@ -34,9 +34,7 @@ def test_a_file_of_upstream_verifies_searches_and_assembles(sample: Path) -> Non
 def test_what_upstream_adds_later_is_caught_up(sample: Path) -> None:
     lcm.open(sample).close()
     upstream = sqlite3.connect(sample)
-    (last,) = upstream.execute(
-        "SELECT max(seq) FROM messages WHERE conversation_id = 1"
-    ).fetchone()
+    (last,) = upstream.execute("SELECT max(seq) FROM messages WHERE conversation_id = 1").fetchone()
     upstream.execute(
         """INSERT INTO messages(conversation_id, seq, role, content, token_count)
         VALUES (1, ?, 'user', 'written by the other program', 7)""",

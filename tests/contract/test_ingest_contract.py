@@ -55,9 +55,7 @@ class Lane:
 
 
 def entries(messages: Sequence[Raw], ids: Sequence[str | None] = ()) -> list[Entry]:
-    return [
-        Entry(message, ids[n] if n < len(ids) else None) for n, message in enumerate(messages)
-    ]
+    return [Entry(message, ids[n] if n < len(ids) else None) for n, message in enumerate(messages)]
 
 
 @pytest.fixture

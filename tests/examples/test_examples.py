@@ -40,6 +40,6 @@ def test_the_readme_block_runs(root: Path, tmp_path: Path, monkeypatch) -> None:
         chat.append(turns)
         (summary, *_) = chat.compact(8_000, force=True).summaries
     names = {"history": [*turns, *history], "messages": messages}
-    exec(block.replace("sum_…", summary), names)  # noqa: S102 - our own README
+    exec(block.replace("sum_…", summary), names)
     assert names["context"].fits
     assert names["context"].messages[-1] == messages[-1]

@@ -17,9 +17,7 @@ from lossless_claw.testing.histories import SPELLINGS, conversations, hostile_co
 
 OUTCOMES = {str(end) for end in End} | {STALE}
 TARGETS = [Shape.OPENCLAW, Shape.OPENAI, Shape.ANTHROPIC]
-MANY = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 native = st.sampled_from(list(SPELLINGS)).flatmap(conversations)
 histories = native | hostile_conversations(None)
@@ -75,7 +73,9 @@ def test_g1_and_g2_hold_over_compaction_and_replay(history: list[Raw], data: st.
 def test_g2_a_list_that_grows_is_stored_once(history: list[Raw], data: st.DataObject) -> None:
     with lcm.open(":memory:") as engine:
         chat = engine.conversation("lane")
-        bare = [{key: value for key, value in message.items() if key != "id"} for message in history]
+        bare = [
+            {key: value for key, value in message.items() if key != "id"} for message in history
+        ]
         end = 0
         while end < len(bare):
             end = data.draw(st.integers(end + 1, len(bare)))

@@ -70,7 +70,9 @@ def test_a_recorded_session_goes_all_the_way(shared: Path, name: str) -> None:
         assert sum(item.added for item in items) == sum(item.read for item in items) > 0
         assert sum(item.added for item in engine.import_file(path)) == 0
         chats = [engine.chat(conversation_id=item.conversation_id) for item in items]
-        exported = counted(message for chat in chats for message in chat.export(True))
+        exported = counted(
+            message for chat in chats for message in chat.export(include_outside=True)
+        )
         assert exported == counted(messages_in(path))
         for chat in chats:
             check_context(chat)

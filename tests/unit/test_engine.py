@@ -91,7 +91,9 @@ def test_a_read_only_look_changes_nothing() -> None:
         assert store.store.conversations.running(chat.id) == before
 
 
-@pytest.mark.parametrize("behaviour", ["blank", "echo", "huge", "error", "raise", "timeout", "auth"])
+@pytest.mark.parametrize(
+    "behaviour", ["blank", "echo", "huge", "error", "raise", "timeout", "auth"]
+)
 def test_a_bad_summarizer_never_costs_a_message(behaviour: str) -> None:
     scripted = Scripted([behaviour])
     with engine(summarizer=scripted) as store:
@@ -119,7 +121,9 @@ def test_any_callable_is_a_summarizer() -> None:
         done = chat.compact(6_000)
         assert asked
         assert store.store.summaries.get(done.summaries[0]).content.startswith("They talked")
-        assert all(request.target_tokens > 0 and LONG[:20] in request.source for request in asked[:1])
+        assert all(
+            request.target_tokens > 0 and LONG[:20] in request.source for request in asked[:1]
+        )
 
 
 def test_a_sweep_whose_context_changed_meanwhile_publishes_nothing() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 
 import click
 
@@ -48,7 +48,7 @@ def status(session: Session) -> None:
 
 def _look(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)
+        found = Path(path).stat()
     except OSError:
         return None
     return found.st_size, found.st_mtime_ns // 1_000_000

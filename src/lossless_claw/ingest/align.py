@@ -274,7 +274,9 @@ class _Aligner:
             return True
         if message.role != row.role or message.tools != row.tools or message.size >= row.size:
             return False
-        if message.tools and (_MINTED.fullmatch(message.tools) or self._tools[message.role, message.tools] == 1):
+        if message.tools and (
+            _MINTED.fullmatch(message.tools) or self._tools[message.role, message.tools] == 1
+        ):
             return True
         return self._neighbours_agree(index, window, place)
 
@@ -287,9 +289,10 @@ class _Aligner:
         """Whether *run* holds a long text that stands once, or three messages found once."""
         for step in range(run.length - 1, -1, -1):
             message = self.list[run.start + step]
-            if message.characters >= PROOF_CHARACTERS and message.hash == run.rows[step].hash:
-                if len(self.rows.places(message.hash, 2)) == 1:
-                    return True
+            is_long = message.characters >= PROOF_CHARACTERS
+            is_equal = message.hash == run.rows[step].hash
+            if is_long and is_equal and len(self.rows.places(message.hash, 2)) == 1:
+                return True
         return run.length >= PROOF_RUN and self._stands_once(run)
 
     def _stands_once(self, run: _Run) -> bool:

@@ -171,7 +171,7 @@ class Importer:
         return at if is_left else None
 
     def _take_head(self, conversation: int, rows: Sequence[Projection]) -> None:
-        """Store a system head that differs from the newest one; a list without one changes nothing."""
+        """Store a system head that differs from the newest; a list without one changes nothing."""
         if not rows:
             return
         known = self._store.rows(conversation).heads([row.hash for row in rows])
@@ -236,11 +236,11 @@ class Importer:
     def _move_branches(self, conversation: int, branches: dict[int, bool]) -> Ingested:
         """Follow a transcript whose active branch is another one than when it was stored."""
         with self._store.transaction():
-            outside = {row: why for row, (_, why) in
-                       self._store.messages.identity(list(branches)).items()}  # fmt: skip
+            known = self._store.messages.identity(list(branches))
+            outside = {row: why for row, (_, why) in known.items()}
+            away = (Outside.BRANCH, Outside.REWOUND)
             left = [row for row, is_off in branches.items() if is_off and outside[row] is None]
-            back = [row for row, is_off in branches.items()
-                    if not is_off and outside[row] in (Outside.BRANCH, Outside.REWOUND)]  # fmt: skip
+            back = [row for row, is_off in branches.items() if not is_off and outside[row] in away]
             taken: list[int] = []
             if left:
                 fork = self._store.rows(conversation).seq_of(min(left)) - 1

@@ -14,6 +14,7 @@ from lossless_claw.model import Entry, Raw
 from lossless_claw.store.store import Store
 from lossless_claw.wrapper import OUTCOME_NOT_RECORDED, wrap, wrapped_id
 
+
 def without_ours(
     store: Store, conversation: int, entries: Sequence[Entry], zone: tzinfo
 ) -> list[Entry]:

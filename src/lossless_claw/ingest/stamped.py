@@ -54,9 +54,7 @@ def sort_out(
     return Stamped(tuple(new), tuple(known), tuple(adopted))
 
 
-def repeats(
-    ids: Sequence[str | None], hashes: Sequence[bytes], seen: dict[str, bytes]
-) -> Repeats:
+def repeats(ids: Sequence[str | None], hashes: Sequence[bytes], seen: dict[str, bytes]) -> Repeats:
     """Set aside the messages whose id came before in the same reading.
 
     Args:

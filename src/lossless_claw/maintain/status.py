@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from lossless_claw.store.condition import Condition
+from lossless_claw.store.condition import Condition, FullContext
 
 LAG = 2_000
 """Messages that may wait for the substring indexes in normal use (design 7)."""
@@ -76,17 +76,18 @@ def _findings(condition: Condition, gaps: tuple[Gap, ...]) -> list[tuple[str, st
     if gaps:
         noun = "transcript has" if len(gaps) == 1 else "transcripts have"
         found.append((f"{len(gaps)} {noun} changed since reading", f"lcm import {gaps[0].path}"))
-    for full in condition.over_budget:
-        found.append((
-            f"conversation {full.conversation} holds {full.tokens:,} tokens of a budget of "
-            f"{full.budget:,}",
-            f"lcm compact --conversation-id {full.conversation} --budget {full.budget}",
-        ))  # fmt: skip
+    found += [_over_budget(full) for full in condition.over_budget]
     if condition.search_lag > LAG:
-        found.append((
-            f"{condition.search_lag:,} messages wait for the substring index and are scanned",
-            "lcm import the transcript again, which fills it",
-        ))  # fmt: skip
+        reason = f"{condition.search_lag:,} messages wait for the substring index and are scanned"
+        found.append((reason, "lcm import PATH (any transcript; it fills the index too)"))
     if not condition.has_full_text:
-        found.append(("this SQLite has no full-text search: searches read everything", "lcm verify"))
+        reason = "this SQLite has no full-text search: searches read everything"
+        found.append((reason, "use a Python whose sqlite3 has FTS5"))
     return found
+
+
+def _over_budget(full: FullContext) -> tuple[str, str]:
+    return (
+        f"conversation {full.conversation} holds {full.tokens:,} of {full.budget:,} tokens",
+        f"lcm compact --conversation-id {full.conversation} --budget {full.budget}",
+    )

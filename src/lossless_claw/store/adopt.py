@@ -88,12 +88,12 @@ def _add(connection: sqlite3.Connection, rows: list[Message]) -> None:
     connection.executemany(
         """INSERT INTO lossless_message(message_id, conversation, hash, tokens, flags, outside)
         VALUES (?, ?, ?, ?, ?, ?)""",
-        [_values(row, row.id in shown) for row in rows],
+        [_values(row, is_shown=row.id in shown) for row in rows],
     )
     _recount(connection, {(row.conversation,) for row in rows})
 
 
-def _values(row: Message, is_shown: bool) -> tuple[object, ...]:
+def _values(row: Message, *, is_shown: bool) -> tuple[object, ...]:
     made = project(Entry(row.original, row.entry_id))
     outside = None if is_shown else (made.outside or "reset")
     return (row.id, row.conversation, made.hash, made.tokens, made.flags | INEXACT, outside)

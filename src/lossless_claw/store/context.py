@@ -60,7 +60,7 @@ class ContextItems:
                 start = page[-1].ordinal
 
     def newest(self, conversation: int, tokens: int, from_ordinal: int | None) -> list[Item]:
-        """Return the newest items, oldest first: at least *tokens* of them, and from *from_ordinal* on.
+        """Return the newest items, oldest first: at least *tokens*, and all from *from_ordinal* on.
 
         Pages backwards, so that the cost follows what is returned.
         """
@@ -269,7 +269,8 @@ def _mark_out(
         (conversation, after_seq),
     ).fetchall()
     (before,) = connection.execute(
-        """SELECT coalesce(max(message_id), 0) FROM messages WHERE conversation_id = ? AND seq = ?""",
+        """SELECT coalesce(max(message_id), 0) FROM messages
+        WHERE conversation_id = ? AND seq = ?""",
         (conversation, after_seq),
     ).fetchone()
     ids = [row[0] for row in rows]
@@ -323,7 +324,8 @@ def _kept(
             inner_messages, inner = _kept(connection, source, after_seq)
             messages, summaries = messages + inner_messages, summaries + inner
     rows = connection.execute(
-        """SELECT s.message_id FROM summary_messages s JOIN messages m ON m.message_id = s.message_id
+        """SELECT s.message_id FROM summary_messages s
+        JOIN messages m ON m.message_id = s.message_id
         WHERE s.summary_id = ? AND m.seq <= ? ORDER BY s.ordinal""",
         (summary, after_seq),
     ).fetchall()
@@ -343,7 +345,8 @@ def _put_sources(
     for n, source in enumerate(sources):
         is_message = isinstance(source, int)
         connection.execute(
-            """INSERT INTO context_items(conversation_id, ordinal, item_type, message_id, summary_id)
+            """INSERT INTO context_items
+            (conversation_id, ordinal, item_type, message_id, summary_id)
             VALUES (?, ?, ?, ?, ?)""",
             (conversation, start + n, "message" if is_message else "summary",
              source if is_message else None, None if is_message else source),

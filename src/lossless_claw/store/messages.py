@@ -192,7 +192,8 @@ def _insert_messages(
         ],
     )  # fmt: skip
     connection.executemany(
-        """INSERT INTO lossless_message(message_id, conversation, hash, tokens, flags, outside, rest)
+        """INSERT INTO lossless_message
+        (message_id, conversation, hash, tokens, flags, outside, rest)
         VALUES (?, ?, ?, ?, ?, ?, ?)""",
         [
             (i, conversation, row.hash, row.tokens, row.flags, row.outside, row.rest)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from importlib.resources import files
+from pathlib import Path
 
 from lossless_claw.errors import StoreOpenError, StoreVersionError
 from lossless_claw.store.sqlite import Database
@@ -47,7 +47,7 @@ def migrate(database: Database) -> None:
         _check_release(connection, database.path)
         _run(connection, _script("schema.sql"))
         if database.has_fts5:
-            _run(connection, _search_script(database.has_trigram))
+            _run(connection, _search_script(has_trigram=database.has_trigram))
         connection.executemany(
             "INSERT OR IGNORE INTO lcm_migration_state(step_name, algorithm_version) VALUES (?, ?)",
             _STEPS,
@@ -112,10 +112,10 @@ def _check_release(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _script(name: str) -> str:
-    return files("lossless_claw.store").joinpath("sql", name).read_text("utf-8")
+    return (Path(__file__).parent / "sql" / name).read_text("utf-8")
 
 
-def _search_script(has_trigram: bool) -> str:
+def _search_script(*, has_trigram: bool) -> str:
     script = _script("search.sql")
     if has_trigram:
         return script

@@ -27,11 +27,11 @@ class Sources:
         self._database = database
 
     def record(self, source: Source, header_id: str | None) -> None:
-        """Remember what was read of a transcript; upstream's one checkpoint row mirrors the newest."""
+        """Remember what was read of a transcript; upstream's checkpoint row mirrors the newest."""
         with self._database.writing() as connection:
             connection.execute(
-                """INSERT INTO lossless_sources(path, conversation, format, size, mtime_ms, processed,
-                messages, read_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """INSERT INTO lossless_sources(path, conversation, format, size, mtime_ms,
+                processed, messages, read_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (path, conversation) DO UPDATE SET format = excluded.format,
                 size = excluded.size, mtime_ms = excluded.mtime_ms, processed = excluded.processed,
                 messages = excluded.messages, read_at = excluded.read_at""",

@@ -7,12 +7,13 @@ would drop the locks that SQLite holds (design 3). Nothing here knows a table.
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lossless_claw.errors import (
@@ -72,10 +73,11 @@ class Database:
         self._free: list[sqlite3.Connection] = []
         self._slots = threading.BoundedSemaphore(READERS)
         self._closed = False
-        self._uri = _uri(path, read_only)
+        self._uri = _uri(path, read_only=read_only)
         with self._translated():
             self._writer = self._open()
-            self.has_fts5, self.has_trigram = _probe(self._writer)
+        self.has_fts5 = _has("fts5(x)")
+        self.has_trigram = self.has_fts5 and _has("fts5(x, tokenize='trigram')")
 
     # -- reading and writing -------------------------------------------------------------
 
@@ -218,7 +220,7 @@ class Database:
             raise translate(error, self.path) from error
 
 
-def _uri(path: str, read_only: bool) -> str:
+def _uri(path: str, *, read_only: bool) -> str:
     if path == MEMORY:
         return "file::memory:"
     file = Path(path).absolute()
@@ -237,24 +239,21 @@ def _enable_wal(connection: sqlite3.Connection, busy_ms: int) -> None:
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-            return
         except sqlite3.OperationalError as error:
             is_busy = (error.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_BUSY
             if not is_busy or time.monotonic() > give_up:
                 raise
             time.sleep(0.01)
+        else:
+            return
 
 
-def _probe(connection: sqlite3.Connection) -> tuple[bool, bool]:
-    """Return whether full text and its trigram tokenizer are there."""
-    return _has(connection, "fts5(x)"), _has(connection, "fts5(x, tokenize='trigram')")
-
-
-def _has(connection: sqlite3.Connection, module: str) -> bool:
-    try:
-        memory = sqlite3.connect(":memory:")
-        memory.execute(f"CREATE VIRTUAL TABLE probe USING {module}")
-        memory.close()
-    except sqlite3.OperationalError:
-        return False
+@functools.cache
+def _has(module: str) -> bool:
+    """Whether this SQLite can make a virtual table of *module*."""
+    with closing(sqlite3.connect(":memory:")) as memory:
+        try:
+            memory.execute(f"CREATE VIRTUAL TABLE probe USING {module}")
+        except sqlite3.OperationalError:
+            return False
     return True

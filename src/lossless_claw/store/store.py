@@ -74,7 +74,7 @@ class Store:
 
 
 def _create(path: Path) -> None:
-    """Make an empty file that only its owner can read, in a folder likewise, where there is none."""
+    """Make an empty file for its owner alone, in a folder likewise, where there is none."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.is_dir():

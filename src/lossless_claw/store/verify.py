@@ -72,7 +72,7 @@ def verify(database: Database, progress: Progress | None = None) -> Verification
     """
     with database.read() as connection:
         checks = [
-            *_check_messages(connection, database.has_fts5, progress),
+            *_check_messages(connection, progress, has_fts5=database.has_fts5),
             *(_check_query(connection, query) for query in _QUERIES),
             _check_graph(connection),
             _check_file(connection),
@@ -94,7 +94,7 @@ class _Stored(NamedTuple):
 
 
 def _check_messages(
-    connection: sqlite3.Connection, has_fts5: bool, progress: Progress | None
+    connection: sqlite3.Connection, progress: Progress | None, *, has_fts5: bool
 ) -> Iterator[Check]:
     intact = _Tally("messages", "every message restores to its original, by hash")
     indexed = _Tally("search", "every message with text is in the full-text index, once")

@@ -35,7 +35,9 @@ def test_a_new_file_is_its_owners_alone_and_has_the_whole_layout(tmp_path: Path)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     connection = sqlite3.connect(path)
     kinds = dict(connection.execute("SELECT name, type FROM sqlite_master"))
-    assert {"messages", "message_parts", "summaries", "messages_fts", "lossless_message"} <= set(kinds)
+    assert {"messages", "message_parts", "summaries", "messages_fts", "lossless_message"} <= set(
+        kinds
+    )
     assert set(kinds.values()) == {"table", "index"}
     assert connection.execute("PRAGMA user_version").fetchone() == (0,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -159,12 +161,16 @@ def test_a_store_opened_for_reading_never_writes(tmp_path: Path) -> None:
 def test_a_failed_block_leaves_nothing_and_the_first_error_is_raised(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "lcm.db")
 
+    def fail(store: Store) -> None:
+        with store.transaction():
+            store.conversations.get_or_create("inner", None)
+            raise ValueError("inner")
+
     def fail_inside() -> None:
         with store.transaction():
             store.conversations.get_or_create("outer", None)
-            with pytest.raises(ValueError, match="inner"), store.transaction():
-                store.conversations.get_or_create("inner", None)
-                raise ValueError("inner")
+            with pytest.raises(ValueError, match="inner"):
+                fail(store)
             assert store.conversations.find("inner", None) is None
             assert store.conversations.find("outer", None) is not None
             raise KeyError("outer")

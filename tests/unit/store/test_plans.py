@@ -87,7 +87,9 @@ def test_a_turn_and_an_assembly_read_no_whole_table(engine: lcm.Engine) -> None:
 def test_a_rewind_reads_no_whole_table(engine: lcm.Engine) -> None:
     chat = engine.conversation("lane")
     chat.sync(turns(30))
-    statements = recorded(engine, lambda: chat.sync([*turns(29), {"role": "user", "content": "no"}]))
+    statements = recorded(
+        engine, lambda: chat.sync([*turns(29), {"role": "user", "content": "no"}])
+    )
     assert scans(engine, statements) == []
 
 
