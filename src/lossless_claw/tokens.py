@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import string
+from functools import cache
 from typing import Final
 
 MESSAGE_OVERHEAD: Final = 4
@@ -28,17 +29,16 @@ _LETTER, _WORD, _DIGIT, _PUNCTUATION, _SPACE = 54, 690, 740, 580, 180
 _CJK, _OTHER, _LONG = 600, 800, 400
 _LONG_WORD: Final = 16
 
-_CJK_BMP = "\u4e00-\u9fff\u3400-\u4dbf\u3000-\u30ff\uac00-\ud7af\uff00-\uffef"
-_CJK_ASTRAL = "\U00020000-\U0002a6df\U0002a700-\U0002ebef"
-_CJK_RUN: Final = re.compile(f"[{_CJK_BMP}{_CJK_ASTRAL}]+")
-_CJK_ASTRAL_RUN: Final = re.compile(f"[{_CJK_ASTRAL}]+")
-
 _LETTERS: Final = string.ascii_letters.encode()
 _DIGITS: Final = string.digits.encode()
 _SPACES: Final = b" \t\n\r\x0b\x0c"
 _WORD_CHARACTERS: Final = _LETTERS + _DIGITS
 _WORD_MAP: Final = bytes(97 if byte in _WORD_CHARACTERS else 32 for byte in range(256))
 _LONG_RUN: Final = b"a" * (_LONG_WORD + 1)
+_ASCII: Final = bytes(range(128))
+
+_CJK_BMP = "\u4e00-\u9fff\u3400-\u4dbf\u3000-\u30ff\uac00-\ud7af\uff00-\uffef"
+_CJK_ASTRAL = "\U00020000-\U0002a6df\U0002a700-\U0002ebef"
 
 
 def estimate(text: str) -> int:
@@ -50,11 +50,18 @@ def estimate(text: str) -> int:
     """
     if text.isascii():
         return -(-_ascii_cost(text.encode("ascii")) // 1000)
-    data = text.encode("ascii", "replace")
-    foreign = data.count(b"?") - text.count("?")
-    cjk = count_cjk(text)
-    cost = _ascii_cost(data) - foreign * _PUNCTUATION + cjk * _CJK + (foreign - cjk) * _OTHER
-    return -(-cost // 1000)
+    foreign = _foreign(text)
+    cjk = _run_length(_cjk_run(), foreign)
+    others = len(foreign) - cjk
+    # Each of them stands in the bytes as a question mark: it parts words and is taken off again.
+    cost = _ascii_cost(text.encode("ascii", "replace")) - len(foreign) * _PUNCTUATION
+    return -(-(cost + cjk * _CJK + others * _OTHER) // 1000)
+
+
+def exceeds(text: str, limit: int) -> bool:
+    """Whether `estimate(text)` is more than *limit*: a short text is not counted to tell."""
+    # No text costs more than a token and a half per character: a digit that is a word is dearest.
+    return 2 * limit < 3 * len(text) + 2 and estimate(text) > limit
 
 
 def estimate_upstream(text: str) -> int:
@@ -62,7 +69,7 @@ def estimate_upstream(text: str) -> int:
     if text.isascii():
         return (len(text) + 3) // 4
     astral = len(text.encode("utf-16-le", "surrogatepass")) // 2 - len(text)
-    astral_cjk = _run_length(_CJK_ASTRAL_RUN, text) if astral else 0
+    astral_cjk = _run_length(_astral_cjk_run(), _foreign(text)) if astral else 0
     quarters = len(text) + 5 * count_cjk(text) + 7 * (astral - astral_cjk)
     return (quarters + 3) // 4
 
@@ -94,27 +101,50 @@ def truncate(text: str, limit: int) -> str:
 
 def count_cjk(text: str) -> int:
     """Return how many characters of *text* are Chinese, Japanese or Korean."""
-    return 0 if text.isascii() else _run_length(_CJK_RUN, text)
+    return 0 if text.isascii() else _run_length(_cjk_run(), _foreign(text))
+
+
+def _foreign(text: str) -> str:
+    """Return *text* without its ASCII characters, many times faster than a pattern walks them."""
+    data = text.encode("utf-8", "surrogatepass")
+    return data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+
+
+# Compiling these takes longer than a short program runs, and not every one needs them.
+@cache
+def _cjk_run() -> re.Pattern[str]:
+    return re.compile(f"[{_CJK_BMP}{_CJK_ASTRAL}]+")
+
+
+@cache
+def _astral_cjk_run() -> re.Pattern[str]:
+    return re.compile(f"[{_CJK_ASTRAL}]+")
 
 
 def _run_length(run: re.Pattern[str], text: str) -> int:
-    return sum(match.end() - match.start() for match in run.finditer(text))
+    return sum(map(len, run.findall(text)))
 
 
 def _ascii_cost(data: bytes) -> int:
     words = data.translate(_WORD_MAP)
-    digits = len(data) - len(data.translate(None, _DIGITS))
-    rest = len(data.translate(None, _WORD_CHARACTERS))
-    spaces = rest - len(data.translate(None, _WORD_CHARACTERS + _SPACES))
+    unlettered = data.translate(None, _LETTERS)
+    rest = unlettered.translate(None, _DIGITS)
+    marks = len(rest.translate(None, _SPACES))
     cost = (
-        (len(data) - rest - digits) * _LETTER
+        (len(data) - len(unlettered)) * _LETTER
         + (words.count(b" a") + words.startswith(b"a")) * _WORD
-        + digits * _DIGIT
-        + (rest - spaces) * _PUNCTUATION
-        + spaces * _SPACE
+        + (len(unlettered) - len(rest)) * _DIGIT
+        + marks * _PUNCTUATION
+        + (len(rest) - marks) * _SPACE
     )
     return cost + _LONG * _beyond_long(words) if _LONG_RUN in words else cost
 
 
 def _beyond_long(words: bytes) -> int:
-    return sum(len(word) - _LONG_WORD for word in words.split() if len(word) > _LONG_WORD)
+    beyond, begin = 0, words.find(_LONG_RUN)
+    while begin >= 0:
+        end = words.find(b" ", begin)
+        end = len(words) if end < 0 else end
+        beyond += end - begin - _LONG_WORD
+        begin = words.find(_LONG_RUN, end)
+    return beyond

@@ -21,8 +21,7 @@ _NAMED = re.compile(r"\(\?<(?=[^=!])")
 _FOLDING = re.compile(r"\(\?[a-zA-Z]*[iIfF]")
 # These fold to letters outside ASCII, or from them.
 _UNSURE_FOLDED = frozenset("iIkKsS")
-_REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
-_HUGE_REPEAT = 100_000
+REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
 
 class Every(Struct, frozen=True):
@@ -54,6 +53,16 @@ def trigram_expression(pattern: str) -> str | None:
     return _expression(_need(tree, folds=bool(_FOLDING.search(pattern))), budget)
 
 
+def required_literal(pattern: str) -> str:
+    """Return a text that whatever *pattern* matches holds as it stands; "" when there is none.
+
+    The longest of those that are sure. It may be too short for the index.
+    """
+    if _FOREIGN.search(pattern) or _FOLDING.search(pattern):
+        return ""
+    return max(_runs(parse(pattern) or ()), key=len, default="")
+
+
 def parse(pattern: str) -> list[tuple[Any, Any]] | None:
     """Return the standard library's parse tree of *pattern*; None when it has none."""
     parser: Callable[[str], Iterable[tuple[Any, Any]]] | None
@@ -64,36 +73,6 @@ def parse(pattern: str) -> list[tuple[Any, Any]] | None:
         return list(parser(_NAMED.sub("(?P<", pattern)))
     except (re.error, RecursionError, OverflowError, ValueError):
         return None
-
-
-def is_too_large(pattern: str) -> bool:
-    """Whether nested counted repeats would make compiling *pattern* take seconds."""
-    counts = [int(count) for count in re.findall(r"\{(\d{1,9})", pattern)]
-    product = 1
-    for count in counts:
-        product *= max(1, count)
-    if product <= _HUGE_REPEAT:
-        return False
-    tree = parse(pattern)
-    return tree is None or _size(tree) > _HUGE_REPEAT
-
-
-def _size(tree: Iterable[tuple[Any, Any]]) -> int:
-    """Return how many nodes the tree has with every repeat written out."""
-    total = 0
-    for op, value in tree:
-        times = max(1, int(value[0])) if str(op) in _REPEATS else 1
-        total += times * max(1, sum(_size(branch) for branch in _branches(value)))
-    return total
-
-
-def _branches(value: Any) -> Iterator[Any]:
-    """Yield the sub-patterns in the arguments of a node."""
-    if type(value).__name__ == "SubPattern":
-        yield value
-    elif isinstance(value, tuple | list):
-        for member in value:
-            yield from _branches(member)
 
 
 def _need(tree: Iterable[tuple[Any, Any]], *, folds: bool) -> Need:
@@ -120,7 +99,7 @@ def _member(name: str, value: Any, *, folds: bool) -> Need:
         return _need(value, folds=folds)
     if name == "BRANCH":
         return _any([_need(branch, folds=folds) for branch in value[1]])
-    if name in _REPEATS and value[0] >= 1:
+    if name in REPEATS and value[0] >= 1:
         return _need(value[2], folds=folds)
     return Every()
 
@@ -129,6 +108,23 @@ def _end_run(run: list[str], needs: list[Need]) -> None:
     if len(run) >= 3:
         needs.append("".join(run))
     run.clear()
+
+
+def _runs(tree: Iterable[tuple[Any, Any]]) -> Iterator[str]:
+    """Yield the runs of literals that no branch and no repeat can leave out."""
+    run = ""
+    for op, value in tree:
+        name = str(op)
+        if name == "LITERAL" and not _is_surrogate(chr(value)):
+            run += chr(value)
+        elif name != "AT":
+            yield run
+            run = ""
+            if name == "SUBPATTERN":
+                yield from _runs(value[-1])
+            elif name in REPEATS and value[0] >= 1:
+                yield from _runs(value[2])
+    yield run
 
 
 def _every(needs: list[Need]) -> Need:
