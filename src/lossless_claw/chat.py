@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from lossless_claw.assemble.assembler import Context, assemble
-from lossless_claw.errors import HostError, UsageError
+from lossless_claw.errors import UsageError
 from lossless_claw.ingest.importer import Ingested
+from lossless_claw.message.plain import plain_message
 from lossless_claw.model import Conversation, Entry, Message, Outside, Raw, Shape
 
 if TYPE_CHECKING:
@@ -89,13 +90,8 @@ class Chat:
         ingested = self.sync(batch) if batch else Ingested.nothing()
         known = self._budget(budget)
         if observed_tokens is not None:
-            self._observe(observed_tokens, known)
+            self._engine.compactor.observe(self.id, observed_tokens, known)
         return AfterTurn(ingested, self._engine.compactor.when_due(self.id, known))
-
-    def _observe(self, observed: int, budget: int) -> None:
-        sent = self._engine.compactor.context_tokens(self.id, with_overhead=False)
-        overhead = min(max(0, observed - sent), budget // 2)
-        self._store.conversations.set_overhead(self.id, overhead)
 
     # -- what the model gets -------------------------------------------------------------
 
@@ -119,6 +115,7 @@ class Chat:
         known = self._budget(budget)
         self._engine.compactor.when_hard(self.id, known)
         context = assemble(self._store, self.id, known, self._engine.zone, wanted)
+        self._engine.compactor.note_sent(self.id, context.tokens)
         self._keep_cut(context)
         return context
 
@@ -177,12 +174,11 @@ class Chat:
         if given is not None and given < 1:
             raise UsageError(f"a budget is a positive number of tokens, not {given}")
         stored = self._store.conversations.running(self.id).budget
+        if remember and given is not None and given != stored:
+            self._store.conversations.set_budget(self.id, given)
         budget = given or stored or DEFAULT_BUDGET
         cap = self._engine.config.max_assembly_token_budget
-        budget = min(budget, cap) if cap else budget
-        if remember and given is not None and budget != stored:
-            self._store.conversations.set_budget(self.id, budget)
-        return budget
+        return min(budget, cap) if cap else budget
 
 
 def _shape(name: Shape | str) -> Shape:
@@ -195,7 +191,7 @@ def _shape(name: Shape | str) -> Shape:
 
 
 def _entries(messages: Iterable[Any], ids: Sequence[str | None] | None) -> list[Entry]:
-    raws = [_raw(message, index) for index, message in enumerate(messages)]
+    raws = [plain_message(message, f"message {n}") for n, message in enumerate(messages)]
     if ids is None:
         return [Entry(raw, _own_id(raw)) for raw in raws]
     if len(ids) != len(raws):
@@ -211,20 +207,3 @@ def _own_id(message: Raw) -> str | None:
     entry_id = message.get("id")
     is_part = message.get("type") == "message" and message.get("role") == "assistant"
     return entry_id if isinstance(entry_id, str) and entry_id.strip() and not is_part else None
-
-
-def _raw(message: Any, index: int) -> Raw:
-    if isinstance(message, dict):
-        return message
-    dump = getattr(message, "model_dump", None)
-    if callable(dump):
-        dumped = dump(mode="json", exclude_unset=True)
-        if isinstance(dumped, dict):
-            return dumped
-    if isinstance(message, Mapping):
-        return dict(message)
-    raise HostError(
-        f"message {index} is {type(message).__name__}, not an object with a role and content",
-        hint="Hand over dictionaries as the provider's API takes them.",
-        index=index,
-    )

@@ -242,7 +242,8 @@ class Engine:
         return verify(self.store.database, progress)
 
     def close(self) -> None:
-        """Close the database. Idempotent."""
+        """Close the database; a running sweep is cancelled. Idempotent."""
+        self.compactor.close()
         self.store.close()
 
     def __enter__(self) -> Self:

@@ -181,6 +181,45 @@ def test_a_rewind_of_a_list_with_ids_takes_out_what_was_left(lane: Lane) -> None
     assert lane.shown() == [U1, A1, U3]
 
 
+def test_a_deep_rewind_of_a_list_with_ids_takes_out_all_of_it(lane: Lane) -> None:
+    history = [said("user", f"message {n}") for n in range(10)]
+    ids = [f"e{n}" for n in range(10)]
+    lane.sync(*history, ids=ids)
+    done = lane.sync(*history[:2], U3, ids=[*ids[:2], "new"])
+    assert (done.added, done.taken_out) == (1, 8)
+    assert lane.shown() == [*history[:2], U3]
+
+
+def test_a_rewound_continuation_with_ids_comes_back_when_it_goes_on(lane: Lane) -> None:
+    lane.sync(U1, A1, U2, A2, ids=["1", "2", "3", "4"])
+    lane.sync(U1, A1, U3, ids=["1", "2", "5"])
+    done = lane.sync(U1, A1, U2, A2, A3, ids=["1", "2", "3", "4", "6"])
+    assert (done.added, done.brought_back) == (1, 2)
+    assert lane.shown() == [U1, A1, U2, A2, A3]
+
+
+def test_what_never_was_in_the_context_does_not_come_back_into_it(lane: Lane) -> None:
+    blank, alien = said("assistant", ""), said("oracle", "hm")
+    lane.sync(U1, A1, U2, blank, alien, A2)
+    lane.sync(U1, A1, U3)
+    lane.sync(U1, A1, U2, blank, alien, A2)
+    assert lane.shown() == [U1, A1, U2, A2]
+    assert [why for why in lane.outside() if why is not Outside.REWOUND].count(None) == 4
+
+
+def test_one_id_twice_in_a_list_with_bare_messages_loses_nothing(lane: Lane) -> None:
+    done = lane.sync(U1, U2, A1, ids=["x", "x", None])
+    assert (done.added, done.conflicts) == (3, 1)
+    assert lane.sync(U1, U2, A1, ids=["x", "x", None]).added == 0
+
+
+def test_a_head_that_changes_under_its_id_is_stored_beside_the_old_one(lane: Lane) -> None:
+    lane.sync(said("system", "old"), U1, ids=["h", "1"])
+    done = lane.sync(said("system", "new"), U1, ids=["h", "1"])
+    assert done.added == 0
+    assert [row["content"] for row in lane.stored()] == ["old", U1["content"], "new"]
+
+
 def test_an_older_copy_with_ids_takes_nothing_out(lane: Lane) -> None:
     lane.sync(U1, A1, U2, A2, ids=["1", "2", "3", "4"])
     assert lane.sync(U1, A1, ids=["1", "2"]).taken_out == 0

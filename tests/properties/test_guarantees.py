@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import lossless_claw as lcm
 from lossless_claw.compact.planner import End
-from lossless_claw.compaction import STALE
+from lossless_claw.compaction import RUNNING, STALE
 from lossless_claw.model import Raw, Shape
 from lossless_claw.shapes import is_showable, parse, validate
 from lossless_claw.testing.histories import SPELLINGS, conversations, hostile_conversations
 
-OUTCOMES = {str(end) for end in End} | {STALE}
+OUTCOMES = {str(end) for end in End} | {STALE, RUNNING}
 TARGETS = [Shape.OPENCLAW, Shape.OPENAI, Shape.ANTHROPIC]
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import lossless_claw as lcm
-from lossless_claw.compaction import STALE
+from lossless_claw.compaction import BACKING_OFF, FIRST_WAIT, STALE
+from lossless_claw.config import load
 from lossless_claw.errors import (
     AuthError,
     ConversationNotFoundError,
@@ -15,6 +16,7 @@ from lossless_claw.errors import (
     UsageError,
 )
 from lossless_claw.summarize.summarizer import from_callable
+from lossless_claw.testing.clocks import FakeClock
 from lossless_claw.testing.summarizers import Scripted
 
 LONG = "the quick brown fox jumps over the lazy dog number "
@@ -141,6 +143,119 @@ def test_a_sweep_whose_context_changed_meanwhile_publishes_nothing() -> None:
         assert done.outcome == STALE
         assert done.summaries == ()
         assert store.verify().ok
+
+
+def test_a_stale_sweep_leaves_the_cut_where_it_is() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        chat.append(turns(60))
+        store.store.conversations.set_cut(chat.id, 7, 6_000)
+
+        def write(request: lcm.Request) -> str:
+            chat.sync([*turns(2), {"role": "user", "content": "no, go back to the beginning"}])
+            return "Late."
+
+        store.compactor._summarizer = from_callable(write)
+        assert chat.compact(6_000).outcome == STALE
+        assert store.store.conversations.running(chat.id).cut == 7
+
+
+def test_a_failing_summarizer_is_not_asked_again_at_every_turn() -> None:
+    clock = FakeClock()
+    scripted = Scripted(["raise"])
+    with engine(summarizer=scripted, clock=clock) as store:
+        chat = store.conversation("lane")
+        chat.append(turns(32))
+        budget = int(store.compactor.context_tokens(chat.id) / 0.85)
+        first = chat.after_turn((), budget=budget).compaction
+        assert first is not None
+        assert first.outcome == "summarizer_failed"
+        calls = scripted.calls
+        again = chat.after_turn((), budget=budget).compaction
+        assert again is not None
+        assert again.outcome == BACKING_OFF
+        assert scripted.calls == calls
+        clock.advance(FIRST_WAIT + 1)
+        chat.after_turn((), budget=budget)
+        assert scripted.calls > calls
+
+
+def test_above_the_hard_threshold_the_wait_does_not_stop_the_sweep() -> None:
+    scripted = Scripted(["raise"])
+    with engine(summarizer=scripted, clock=FakeClock()) as store:
+        chat = store.conversation("lane")
+        chat.append(turns(40))
+        size = store.compactor.context_tokens(chat.id)
+        chat.after_turn((), budget=int(size / 0.85))
+        calls = scripted.calls
+        done = chat.after_turn((), budget=int(size / 1.2)).compaction
+        assert done is not None
+        assert done.outcome == "under_target"
+        assert scripted.calls == calls
+
+
+def test_closing_cancels_a_running_sweep_and_drops_what_it_made() -> None:
+    store = engine()
+
+    def write(request: lcm.Request) -> str:
+        store.compactor.close()
+        assert request.cancel.is_set()
+        return "A summary.\nExpand for details about: nothing"
+
+    store.compactor._summarizer = from_callable(write)
+    chat = store.conversation("lane")
+    chat.append(turns(60))
+    done = chat.compact(6_000)
+    assert (done.outcome, done.summaries) == ("cancelled", ())
+    store.close()
+
+
+def test_each_call_has_a_deadline_of_its_own() -> None:
+    left: list[float] = []
+
+    def write(request: lcm.Request) -> str:
+        left.append(request.deadline.remaining() or -1)
+        return "A summary."
+
+    with engine(summarizer=write, clock=FakeClock()) as store:
+        chat = store.conversation("lane")
+        chat.append(turns(60))
+        chat.compact(6_000)
+        assert max(left) == store.config.summary_timeout_ms / 1000
+
+
+def test_a_budget_is_remembered_as_it_was_given() -> None:
+    capped = load(environ={}, file=None, overrides={"maxAssemblyTokenBudget": 5_000})
+    with engine(config=capped) as store:
+        chat = store.conversation("lane")
+        assert chat.assemble(9_000).budget == 5_000
+        assert store.store.conversations.running(chat.id).budget == 9_000
+
+
+def test_a_conversation_without_a_name_is_refused() -> None:
+    with engine() as store, pytest.raises(UsageError, match="session key"):
+        store.conversation()
+
+
+def test_sdk_objects_inside_a_message_are_opened() -> None:
+    class Block:
+        def model_dump(self, **options: Any) -> dict[str, Any]:
+            return {"type": "text", "text": "hello"}
+
+    with engine() as store:
+        chat = store.conversation("lane")
+        chat.append([{"role": "assistant", "content": (Block(),)}])
+        assert list(chat.export()) == [
+            {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}
+        ]
+        assert store.verify().ok
+
+
+def test_what_is_no_json_is_refused_with_its_place() -> None:
+    with engine() as store:
+        chat = store.conversation("lane")
+        with pytest.raises(HostError, match=r"message 0\.content\[0\]\.data is bytes"):
+            chat.append([{"role": "user", "content": [{"type": "image", "data": b"x"}]}])
 
 
 def test_an_unknown_conversation_is_not_found() -> None:

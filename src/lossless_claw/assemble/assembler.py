@@ -61,6 +61,13 @@ def assemble(
     Args:
         shape: The provider's; the one that the messages came in when None.
     """
+    with store.snapshot():
+        return _fitted(store, conversation, budget, zone, shape)
+
+
+def _fitted(
+    store: Store, conversation: int, budget: int, zone: tzinfo, shape: Shape | None
+) -> Context:
     snapshot = read(store, conversation, budget)
     head = sum(message.tokens for message in snapshot.head)
     room = budget - head - snapshot.running.overhead

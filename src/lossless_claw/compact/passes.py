@@ -25,7 +25,7 @@ from lossless_claw.summarize.source_text import (
     verbatim,
 )
 from lossless_claw.summarize.summarizer import Request, Summarizer, Text
-from lossless_claw.tokens import SUMMARY_OVERHEAD, estimate, summary_item_tokens, truncate
+from lossless_claw.tokens import SUMMARY_OVERHEAD, summary_item_tokens, truncate
 
 VERBATIM_MODEL = "verbatim"
 """The model of a draft that holds its messages word for word."""
@@ -114,8 +114,10 @@ class Passes:
         while True:
             messages = self._messages(layout.items[step.start : step.end])
             source = leaf_source(messages, self._terms.zone, room)
+            if source.fits:
+                return step, messages, source
             groups = list(layout.groups(step.start, step.end))
-            if len(groups) == 1 or estimate(source.text) <= room:
+            if len(groups) == 1:
                 return step, messages, source
             step = LeafPass(step.start, groups[len(groups) // 2][0])
 

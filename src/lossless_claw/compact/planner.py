@@ -152,6 +152,7 @@ class Layout:
         self._cuts = boundary.cuttable(items)
         self._cuts.append(True)
         self.tail = boundary.fresh_tail(items, limits.tail_count, limits.tail_tokens, self._cuts)
+        self._first_raw = 0
         user = boundary.newest_user(items)
         self._user = None if user is None else self.items[user].ref
         self._protected = overhead_tokens + sum(item.tokens for item in items[self.tail :])
@@ -164,6 +165,7 @@ class Layout:
         self.items[start:end] = [item]
         self._cuts[start:end] = [self._cuts[start]]
         self.tail -= end - start - 1
+        self._first_raw = min(self._first_raw, start)
 
     def restore(self, index: int, items: Sequence[Item]) -> None:
         """Put *items* back in the place of `items[index]`, which took their place before."""
@@ -171,6 +173,7 @@ class Layout:
         self.items[index : index + 1] = items
         self._cuts[index : index + 1] = [True] * len(items)
         self.tail += len(items) - 1
+        self._first_raw = min(self._first_raw, index)
 
     def next_pass(self, barred: Collection[int | str] = frozenset()) -> Step:
         """Return the next pass that touches no item whose ref is in *barred*, or why none is."""
@@ -226,7 +229,9 @@ class Layout:
 
     def _raw_chunks(self, barred: Collection[int | str]) -> Iterator[tuple[int, int]]:
         """Yield the raw ranges before the tail that a leaf may take, oldest first."""
-        start = 0
+        while self._first_raw < self.tail and self.items[self._first_raw].is_summary:
+            self._first_raw += 1
+        start = self._first_raw
         while start < self.tail:
             end = self._chunk_end(start, barred) if self._cuts[start] else start
             if end > start:

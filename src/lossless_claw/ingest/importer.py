@@ -7,7 +7,7 @@ of it; a transcript is stored in batches, each whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from enum import StrEnum
 from itertools import islice
@@ -19,7 +19,7 @@ from lossless_claw.clock import Clock
 from lossless_claw.ingest.align import Alignment, Coming, align
 from lossless_claw.ingest.faces import enriched
 from lossless_claw.ingest.ours import without_ours
-from lossless_claw.ingest.stamped import Stamped, repeats, sort_out
+from lossless_claw.ingest.stamped import Repeats, Stamped, repeats, sort_out
 from lossless_claw.message.projection import Projection, is_head, project
 from lossless_claw.message.times import stored
 from lossless_claw.model import Entry, Outside
@@ -125,12 +125,16 @@ class Importer:
 
     # -- whole lists ---------------------------------------------------------------------
 
-    def _sync_bare(self, conversation: int, rows: Sequence[Projection]) -> Ingested:
+    def _sync_bare(self, conversation: int, given: Sequence[Projection]) -> Ingested:
+        repeated = _repeated(given, _Reading())
+        aside = {*repeated.again, *repeated.changed}
+        rows = [row for n, row in enumerate(given) if n not in aside]
         first = self._store.conversations.running(conversation).first
         plan = align(self._store.rows(conversation), first, [_coming(row) for row in rows])
         new = self._without_known_ids(conversation, rows, plan.new)
         taken = self._fork(conversation, plan)
         done = self._add(conversation, rows, new, 0)
+        done = done.plus(self._set_aside(conversation, [given[n] for n in repeated.changed]))
         self._remember_first(conversation, plan.first, done)
         self._store.conversations.count(conversation, ambiguous=plan.ambiguous)
         return done.plus(
@@ -144,31 +148,56 @@ class Importer:
         if plan.fork is None:
             return 0
         taken = self._store.context.take_out(conversation, plan.fork, Outside.REWOUND)
-        self._store.context.bring_back(conversation, plan.back, self._now())
+        self._bring_back(conversation, plan.back)
         return len(taken) + len(plan.back)
+
+    def _bring_back(self, conversation: int, rows: Sequence[int]) -> None:
+        """Put rows that were taken out into the context again, but for what never was in it."""
+        if not rows:
+            return
+        originals = self._store.messages.load(rows)
+        why = [project(Entry(row.original)).outside for row in originals]
+        shown = [row.id for row, reason in zip(originals, why, strict=True) if reason is None]
+        for row, reason in zip(originals, why, strict=True):
+            if reason is not None:
+                self._store.context.set_outside(row.id, reason)
+        self._store.context.bring_back(conversation, shown, self._now())
 
     def _sync_stamped(
         self, conversation: int, entries: Sequence[Entry], rows: Sequence[Projection]
     ) -> Ingested:
-        fork = self._stamped_fork(conversation, self._sort_out(conversation, rows))
-        taken = [] if fork is None else self._store.context.take_out(
-            conversation, fork, Outside.REWOUND
-        )  # fmt: skip
+        known = self._store.messages.by_entry_ids(conversation, [r.entry_id or "" for r in rows])
+        taken, back = self._follow_rewind(conversation, rows, known)
         done = self._store_batch(conversation, entries, rows, 0, _Reading())
-        return done.plus(Ingested(Outcome.NOTHING_NEW, taken_out=len(taken)))
+        return done.plus(Ingested(Outcome.NOTHING_NEW, taken_out=taken, brought_back=back))
 
-    def _stamped_fork(self, conversation: int, plan: Stamped) -> int | None:
-        """Return the seq after which the list goes on differently, None when it does not."""
-        before = [row for index, row in plan.known if plan.new and index < plan.new[0]]
-        if not before or plan.adopted:
-            return None
-        listed = {row for _, row in plan.known}
-        last = max(before)
-        window = self._store.rows(conversation).tail(len(listed) + 1)
-        later = [row for row in window if row.id > last]
-        at = next((row.seq for row in window if row.id == last), None)
-        is_left = bool(later) and not any(row.id in listed for row in later)
-        return at if is_left else None
+    def _follow_rewind(
+        self, conversation: int, rows: Sequence[Projection], known: Mapping[str, int]
+    ) -> tuple[int, int]:
+        """Take out what a list with ids left behind where it goes on differently.
+
+        It does when a new message follows known ones, and rows stand after those that the list
+        does not have. Returns how many were taken out and how many came back.
+        """
+        first_new = next((n for n, row in enumerate(rows) if row.entry_id not in known), None)
+        before = [known[row.entry_id or ""] for row in rows[:first_new]]
+        if first_new is None or not before or max(known.values()) > max(before):
+            return 0, 0
+        in_order = self._store.rows(conversation)
+        fork = in_order.seq_of(max(before))
+        later = in_order.since(fork + 1, 1)
+        if not later or not self._has_id(later[0].id):
+            return 0, 0
+        taken = self._store.context.take_out(conversation, fork, Outside.REWOUND)
+        outside = self._store.messages.identity(before)
+        back = [row for row in sorted(set(before)) if outside[row][1] is Outside.REWOUND]
+        self._bring_back(conversation, back)
+        return len(taken), len(back)
+
+    def _has_id(self, message: int) -> bool:
+        # Rows without an id may be the new messages themselves, stored by another hook before.
+        (row,) = self._store.messages.load([message])
+        return row.entry_id is not None
 
     def _take_head(self, conversation: int, rows: Sequence[Projection]) -> None:
         """Store a system head that differs from the newest; a list without one changes nothing."""
@@ -177,7 +206,11 @@ class Importer:
         known = self._store.rows(conversation).heads([row.hash for row in rows])
         ids = [known.get(row.hash) for row in rows]
         if None in ids:
-            missing = [_as_head(row) for row, i in zip(rows, ids, strict=True) if i is None]
+            missing = [
+                replace(_as_head(row), entry_id=None)
+                for row, i in zip(rows, ids, strict=True)
+                if i is None
+            ]
             added = iter(self._store.messages.append(conversation, missing, self._now()))
             ids = [next(added) if i is None else i for i in ids]
         self._store.context.set_head(conversation, [i for i in ids if i is not None])
@@ -204,7 +237,7 @@ class Importer:
         reading: _Reading,
     ) -> Ingested:  # fmt: skip
         """Store the unknown ids and everything without one, in order."""
-        repeated = repeats([row.entry_id for row in rows], [row.hash for row in rows], reading.seen)
+        repeated = _repeated(rows, reading)
         aside = {*repeated.again, *repeated.changed}
         stamped = [n for n, row in enumerate(rows) if row.entry_id and n not in aside]
         plan = self._sort_out(conversation, [rows[index] for index in stamped])
@@ -247,7 +280,7 @@ class Importer:
                 taken = self._store.context.take_out(conversation, fork, Outside.BRANCH)
                 back += [row for row in taken if not branches.get(row, False)]
             if back:
-                self._store.context.bring_back(conversation, sorted(back), self._now())
+                self._bring_back(conversation, sorted(back))
         gone = len(set(taken) - set(back))
         return Ingested(
             Outcome.NOTHING_NEW, taken_out=gone, brought_back=len(set(back) - set(taken))
@@ -320,6 +353,10 @@ class Importer:
 
     def _now(self) -> str:
         return stored(self._clock.now())
+
+
+def _repeated(rows: Sequence[Projection], reading: _Reading) -> Repeats:
+    return repeats([row.entry_id for row in rows], [row.hash for row in rows], reading.seen)
 
 
 def _head_length(entries: Sequence[Entry]) -> int:

@@ -107,7 +107,7 @@ def _project(entry: Entry) -> Projection:
         upstream_hash=upstream_hash(role, content),
         sender=_sender(message, role),
         created_at=None if moment is None else stored(moment),
-        entry_id=entry.id,
+        entry_id=None if entry.id is None else storable(entry.id),
         size=max([len(content), *(len(part.text or "") for part in parts)]),
     )
 

@@ -7,6 +7,7 @@ opened only when nothing but its text would be lost, and base64 never becomes te
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +18,10 @@ CALL_TYPES = frozenset(
 )
 RESULT_TYPES = frozenset({"function_call_output", "tool_result", "toolResult", "tool_use_result"})
 REASONING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
-MEDIA_TYPES = frozenset({"file", "image", "image_url", "input_image", "input_file", "document"})
+MEDIA_TYPES = frozenset({
+    "file", "image", "image_url", "input_image", "input_file", "document", "audio", "input_audio",
+    "video", "input_video",
+})  # fmt: skip
 
 _MEDIA = tuple(MEDIA_TYPES)
 _MAX_DEPTH = 6
@@ -29,6 +33,9 @@ _MAX_JSON = 4_096
 _TEXT_KEYS = ("text", "transcript", "transcription", "message", "summary")
 _LIST_KEYS = ("segments", "utterances", "paragraphs", "alternatives", "words", "items", "results")
 _INNER_KEYS = ("content", "output", "result", "payload", "data", "value")
+_PAYLOAD = re.compile(r"[A-Za-z0-9+/_=\-\s]{257,}")
+"""Base64 of something: no text, whatever the block that holds it is called."""
+
 _JSON_EDGES = {"{": "}", "[": "]"}
 
 
@@ -137,7 +144,7 @@ def _first_text(value: Raw, depth: int) -> str | None:
             return text
     for key in _INNER_KEYS:
         text = _extract(value.get(key), depth + 1)
-        if text and text.strip():
+        if text and text.strip() and not _PAYLOAD.fullmatch(text):
             return text
     return None
 

@@ -106,12 +106,6 @@ class ContextItems:
 
     # -- writing -------------------------------------------------------------------------
 
-    def replace(self, conversation: int, start: int, end: int, summary: str, now: str) -> None:
-        """Put *summary* at ordinal *start* in place of all items from there to before *end*."""
-        with self._database.writing() as connection:
-            _remove(connection, conversation, "c.ordinal >= ? AND c.ordinal < ?", start, end)
-            _add_summary(connection, conversation, start, summary, now)
-
     def take_out(self, conversation: int, after_seq: int, reason: Outside) -> list[int]:
         """Take every row after seq *after_seq* out of the context; return the message ids.
 
@@ -126,18 +120,6 @@ class ContextItems:
                 WHERE conversation_id = ? AND seq > ?)""", conversation, after_seq,
             )  # fmt: skip
             return _mark_out(connection, conversation, after_seq, reason)
-
-    def remove(self, conversation: int, messages: Sequence[int], reason: Outside) -> None:
-        """Take single messages out of the context where they stand as raw items."""
-        with self._database.writing() as connection:
-            page = json.dumps(list(messages))
-            condition = "c.message_id IN (SELECT value FROM json_each(?))"
-            _remove(connection, conversation, condition, page)
-            connection.execute(
-                """UPDATE lossless_message SET outside = ? WHERE outside IS NULL
-                AND message_id IN (SELECT value FROM json_each(?))""",
-                (reason, page),
-            )
 
     def bring_back(self, conversation: int, messages: Sequence[int], now: str) -> None:
         """Put rows that were taken out at the end of the context again, in the order given."""
@@ -159,6 +141,14 @@ class ContextItems:
                 ],
             )
             _recount(connection, conversation)
+
+    def set_outside(self, message: int, reason: Outside) -> None:
+        """Say why a row of the conversation is not in the context."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE lossless_message SET outside = ?, after = NULL WHERE message_id = ?",
+                (reason, message),
+            )
 
     def set_head(self, conversation: int, messages: Sequence[int]) -> None:
         """Say which messages are the newest system head."""
@@ -240,22 +230,6 @@ def _remove(
     connection.execute(
         "UPDATE lossless_context SET tokens = tokens - ?, items = items - ? WHERE conversation = ?",
         (sum(tokens for _, tokens in rows), len(rows), conversation),
-    )
-
-
-def _add_summary(
-    connection: sqlite3.Connection, conversation: int, ordinal: int, summary: str, now: str
-) -> None:
-    connection.execute(
-        """INSERT INTO context_items(conversation_id, ordinal, item_type, summary_id, created_at)
-        VALUES (?, ?, 'summary', ?, ?)""",
-        (conversation, ordinal, summary, now),
-    )
-    connection.execute(
-        """UPDATE lossless_context SET items = items + 1, tokens = tokens + (SELECT
-        coalesce(h.tokens, s.token_count) FROM summaries s LEFT JOIN lossless_summary h
-        ON h.summary_id = s.summary_id WHERE s.summary_id = ?) WHERE conversation = ?""",
-        (summary, conversation),
     )
 
 

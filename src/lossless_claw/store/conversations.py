@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from lossless_claw.errors import ConversationNotFoundError
+from lossless_claw.errors import ConversationNotFoundError, UsageError
+from lossless_claw.message.parts import storable
 from lossless_claw.model import Conversation
 from lossless_claw.store.sqlite import Database
 
@@ -76,8 +77,14 @@ class Conversations:
         """Return the active conversation of the key or id; it exists afterwards.
 
         A row of the key follows the session id it is asked for with. A row of the id without a
-        key takes the key; one with another key is left alone.
+        key takes the key; one with another key is left alone. Blank counts as absent.
+
+        Raises:
+            UsageError: If neither is given: conversations without a name would be one family.
         """
+        session_key, session_id = _name(session_key), _name(session_id)
+        if session_key is None and session_id is None:
+            raise UsageError("a conversation needs a session key or a session id")
         with self._database.writing() as connection:
             row = _find(connection, session_key, session_id)
             found = _insert(connection, session_key, session_id) if row is None else row[:3]
@@ -158,6 +165,10 @@ class Conversations:
                     conflicts = conflicts + ? WHERE conversation = ?""",
                     (ambiguous, conflicts, conversation),
                 )
+
+
+def _name(given: str | None) -> str | None:
+    return storable(given).strip() or None if given else None
 
 
 def _find(

@@ -55,21 +55,21 @@ class Listing:
 
     @cached_property
     def _views(self) -> views.Views:
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return views.read(connection)
 
     # -- the whole file ------------------------------------------------------------------
 
     def status(self) -> Status:
         """Return the database in figures, without reading a big table from end to end."""
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return totals.census(connection, self._views)
 
     def size(self) -> int:
         """Return the bytes of the main file, without its write-ahead log."""
         if self._database.path != MEMORY:
             return Path(self._database.path).stat().st_size
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             (pages,) = connection.execute("PRAGMA page_count").fetchone()
             (bytes_each,) = connection.execute("PRAGMA page_size").fetchone()
             return int(pages) * int(bytes_each)
@@ -84,7 +84,7 @@ class Listing:
         Raises:
             CursorError: If *cursor* is not of such a list.
         """
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return fetch(
                 connection,
                 Request("conversations", {}, limit, cursor),
@@ -102,7 +102,7 @@ class Listing:
         Raises:
             ConversationNotFoundError: If there is none.
         """
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             row = connection.execute(
                 f"WITH {self._views.conversation} {_RESOLVE}",
                 {"id": conversation_id, "key": session_key},
@@ -138,7 +138,7 @@ class Listing:
             "after": after,
             "before": before,
         }
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return fetch(
                 connection,
                 Request("messages", filters, limit, cursor),
@@ -156,7 +156,7 @@ class Listing:
             ConversationNotFoundError: If there is no such conversation.
         """
         identity = self.resolve(conversation_id=conversation_id)
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             rows = totals.tail_rows(
                 connection, self._views, conversation_id, limits, columns=_TAIL_COLUMNS
             )
@@ -190,7 +190,7 @@ class Listing:
             "after": after,
             "before": before,
         }
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             return fetch(
                 connection,
                 Request("summaries", filters, limit, cursor),
@@ -207,7 +207,7 @@ class Listing:
         Raises:
             SummaryNotFoundError: If there is no such summary.
         """
-        with self._database.read() as connection:
+        with self._database.snapshot() as connection:
             found = self._linked(connection, _ONE, summary_id, None)
             if not found:
                 raise SummaryNotFoundError(

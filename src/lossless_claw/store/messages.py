@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from lossless_claw.errors import StoreCorruptError
 from lossless_claw.message.original import DamagedError, pack, restore
 from lossless_claw.message.parts import content_of, single_text
 from lossless_claw.message.projection import Projection
@@ -44,6 +45,10 @@ class Messages:
         if not rows:
             return []
         with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE conversations SET updated_at = ? WHERE conversation_id = ?",
+                (now, conversation),
+            )
             first_id = _next_id(connection)
             seq, ordinal = _ends(connection, conversation)
             ids = list(range(first_id, first_id + len(rows)))
@@ -72,11 +77,6 @@ class Messages:
             if original is not None:
                 self._repack(connection, message, original)
 
-    def enrich(self, message: int, original: Raw) -> None:
-        """Replace what is kept beside the text of a row by that of *original*, of equal content."""
-        with self._database.writing() as connection:
-            self._repack(connection, message, original)
-
     def _repack(self, connection: sqlite3.Connection, message: int, original: Raw) -> None:
         role, content = connection.execute(
             "SELECT role, content FROM messages WHERE message_id = ?", (message,)
@@ -93,7 +93,7 @@ class Messages:
         """Return the messages in the order asked for; unknown ids are left out.
 
         Raises:
-            DamagedError: If what is stored of one cannot be read.
+            StoreCorruptError: If what is stored of one cannot be read.
         """
         found: dict[int, Message] = {}
         with self._database.read() as connection:
@@ -267,7 +267,14 @@ def _parts(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, list
 
 def _message(row: tuple[Any, ...], parts: list[Part]) -> Message:
     i, conversation, seq, role, content, tokens, created_at, entry_id, why, rest, is_exact = row
-    original = restore(role, content, parts, rest) if is_exact else rebuilt(role, content, parts)
+    try:
+        original = (
+            restore(role, content, parts, rest) if is_exact else rebuilt(role, content, parts)
+        )
+    except DamagedError as error:
+        raise StoreCorruptError(
+            f"msg_{i}: {error}", hint="`lcm verify` lists all that is damaged.", messageId=i
+        ) from error
     outside = None if why is None else Outside(why)
     return Message(
         i, conversation, seq, role, content, tokens, created_at, entry_id, outside, original,
@@ -284,6 +291,3 @@ def rebuilt(role: str, content: str, parts: list[Part]) -> Raw:
     message: Raw = {"role": "toolResult" if role == "tool" else role, "content": blocks or content}
     call_id = next((part.call_id for part in parts if part.call_id), None)
     return message | {"toolCallId": call_id} if role == "tool" and call_id else message
-
-
-__all__ = ["DamagedError", "Messages"]

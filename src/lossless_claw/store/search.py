@@ -17,14 +17,13 @@ from lossless_claw.store import cjk, search_rows
 from lossless_claw.store import search_paging as paging
 from lossless_claw.store.cursor import fingerprint
 from lossless_claw.store.query import read_query
-from lossless_claw.store.ranking import Scored
 from lossless_claw.store.search_full_text import full_text
 from lossless_claw.store.search_matching import matching
 from lossless_claw.store.search_paging import Page, Reading, Scope
 from lossless_claw.store.search_regex import Limit, compile_pattern
 from lossless_claw.store.search_rows import Indexes
 from lossless_claw.store.search_text import indexed_text, storable
-from lossless_claw.store.search_walk import Sort
+from lossless_claw.store.search_walk import Order, Sort
 from lossless_claw.store.sqlite import Database
 
 __all__ = ["Page", "Scope", "Search", "Sort"]
@@ -44,7 +43,7 @@ class Search:
     def __init__(self, database: Database, monotonic: Callable[[], float] = time.monotonic):
         self._database = database
         self._monotonic = monotonic
-        self._orders: OrderedDict[tuple[str, str, int], list[Scored]] = OrderedDict()
+        self._orders: OrderedDict[tuple[str, str, int], Order] = OrderedDict()
         self._lock = Lock()
 
     # -- writing -------------------------------------------------------------------------
@@ -131,7 +130,7 @@ class Search:
         mark = fingerprint("full_text", query, conversations, sort, scope, since, before)
         asked = paging.request(mark, sort, scope, limit, cursor)
 
-        def remember(stream: str, ceiling: int, make: Callable[[], list[Scored]]) -> list[Scored]:
+        def remember(stream: str, ceiling: int, make: Callable[[], Order]) -> Order:
             return self._remembered((mark, stream, ceiling), make)
 
         return self._answer(
@@ -164,7 +163,7 @@ class Search:
         compiled = compile_pattern(pattern)
         mark = fingerprint("regex", pattern, conversations, scope, since, before)
         asked = paging.request(mark, "recency", scope, limit, cursor)
-        clock = Limit(self._monotonic, time_limit_ms)
+        clock = Limit(self._monotonic, time_limit_ms, compiled)
         return self._answer(
             lambda reading: matching(reading, asked, compiled, clock),
             conversations,
@@ -199,9 +198,7 @@ class Search:
             has_trigram=self._database.has_trigram,
         )
 
-    def _remembered(
-        self, key: tuple[str, str, int], make: Callable[[], list[Scored]]
-    ) -> list[Scored]:
+    def _remembered(self, key: tuple[str, str, int], make: Callable[[], Order]) -> Order:
         """Return the order of the first page: weights move with every message that comes in."""
         with self._lock:
             known = self._orders.get(key)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from lossless_claw.store import cursor as cursors
 from lossless_claw.store import excerpt, ranking, search_rows, search_walk
 from lossless_claw.store import search_paging as paging
@@ -13,10 +15,10 @@ from lossless_claw.store.ranking import Scored
 from lossless_claw.store.search_paging import Candidate, Page, Reading, Request
 from lossless_claw.store.search_summaries import Hit, Summaries, newest_first
 from lossless_claw.store.search_texts import Texts
-from lossless_claw.store.search_walk import Place
+from lossless_claw.store.search_walk import Order, Place
 from lossless_claw.store.search_words import Words
 
-Remember: TypeAlias = Callable[[str, int, Callable[[], list[Scored]]], list[Scored]]
+Remember: TypeAlias = Callable[[str, int, Callable[[], Order]], Order]
 """Returns the order of a stream as it was on the first page, making it when it is not known."""
 
 
@@ -24,7 +26,8 @@ def full_text(reading: Reading, asked: Request, query: Query, remember: Remember
     """Return the page of *query* that *asked* names."""
     state = paging.started(reading.connection, asked)
     finder = _finder(reading, query)
-    messages, total, may_be_more = _messages(reading, asked, finder, state, remember)
+    pool = _pool(reading, asked, finder, state["c"], remember)
+    messages, total, may_be_more = _messages(reading, asked, finder, state, pool)
     summaries, count = _summaries(reading, asked, query, finder, state, remember)
     taken = paging.merge(messages, summaries, asked.limit)
     is_last = len(taken) == len(messages) + len(summaries)
@@ -34,7 +37,7 @@ def full_text(reading: Reading, asked: Request, query: Query, remember: Remember
         total=total + count,
         at_least=may_be_more,
         next_cursor=None if is_last else cursors.encode(asked.mark, after),
-        note=paging.sentence(reading.damage, query.note, finder.note),
+        note=paging.sentence(reading.damage, query.note, finder.note, pool.note),
     )
 
 
@@ -49,7 +52,7 @@ def _messages(
     asked: Request,
     finder: Words | Texts,
     state: dict[str, Any],
-    remember: Remember,
+    pool: Order,
 ) -> tuple[list[Candidate], int, bool]:
     if asked.scope == "summaries":
         return [], 0, False
@@ -57,12 +60,9 @@ def _messages(
     place = search_walk.start(asked.sort, ceiling)
     if state[paging.MESSAGES] is not None:
         place = search_walk.read_place(state[paging.MESSAGES])
-    pool: list[Scored] = []
-    if asked.is_ranked:
-        pool = remember(paging.MESSAGES, ceiling, lambda: _pool(reading, asked, finder, ceiling))
     steps = search_walk.walk(finder, pool, place, ceiling, asked.limit + 1)
     rows = search_rows.load(reading.connection, [int(step.scored.id) for step in steps])
-    best = max((row.score for row in pool), default=0.0) or 1.0
+    best = max((row.score for row in pool.rows), default=0.0) or 1.0
     found = [(rows[int(step.scored.id)], step) for step in steps if step.scored.id in rows]
     candidates = [
         Candidate(
@@ -91,7 +91,7 @@ def _summaries(
     search = Summaries(reading.connection, reading.indexes, reading.within)
     hits = {hit.node.id: hit for hit in search.by_words(query, expressions)}
     standing = [hit for hit in hits.values() if hit.node.row <= state["d"]]
-    order = remember(paging.SUMMARIES, state["d"], lambda: _ordered(asked, standing))
+    order = remember(paging.SUMMARIES, state["d"], lambda: _ordered(asked, standing)).rows
     best = max((row.score for row in order), default=0.0) or 1.0
     start = state[paging.SUMMARIES]
     window = order[start : start + asked.limit + 1]
@@ -109,7 +109,11 @@ def _summaries(
     return candidates, len(hits)
 
 
-def _ordered(asked: Request, hits: list[Hit]) -> list[Scored]:
+def _ordered(asked: Request, hits: list[Hit]) -> Order:
+    return Order(tuple(_in_order(asked, hits)), is_exhausted=True)
+
+
+def _in_order(asked: Request, hits: list[Hit]) -> list[Scored]:
     if not asked.is_ranked:
         return [hit.scored for hit in newest_first(hits)]
     if asked.sort == "relevance":
@@ -118,13 +122,22 @@ def _ordered(asked: Request, hits: list[Hit]) -> list[Scored]:
     return ranking.aged_first([hit.scored for hit in hits], times)
 
 
-def _pool(reading: Reading, asked: Request, finder: Words | Texts, ceiling: int) -> list[Scored]:
+def _pool(
+    reading: Reading, asked: Request, finder: Words | Texts, ceiling: int, remember: Remember
+) -> Order:
+    """Return the messages that are ranked; none by recency, and where none are asked for."""
+    if not asked.is_ranked or asked.scope == "summaries":
+        return Order((), is_exhausted=False)
+    return remember(paging.MESSAGES, ceiling, lambda: _ranked(reading, asked, finder, ceiling))
+
+
+def _ranked(reading: Reading, asked: Request, finder: Words | Texts, ceiling: int) -> Order:
     pool = finder.pool(ceiling)
     if asked.sort == "relevance":
         return pool
-    rows = search_rows.load(reading.connection, [int(row.id) for row in pool])
+    rows = search_rows.load(reading.connection, [int(row.id) for row in pool.rows])
     times = {row.id: search_rows.epoch(row.created_at) for row in rows.values()}
-    return ranking.aged_first(pool, times)
+    return replace(pool, rows=tuple(ranking.aged_first(pool.rows, times)))
 
 
 def _weight(asked: Request, row: Scored, best: float, time: str) -> float:

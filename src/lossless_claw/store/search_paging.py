@@ -5,7 +5,6 @@ Nothing here searches. Spec: compaction-assembly-recall 6.2.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
@@ -27,6 +26,9 @@ SCOPES = ("messages", "summaries", "both")
 MESSAGES, SUMMARIES = "m", "s"
 WINDOW = 140
 """Characters of a snippet that the hits in it may span."""
+
+REACH = 1_000
+"""Characters behind the first hit of a text that are looked through for a better place."""
 
 
 class Page(Struct, frozen=True):
@@ -130,7 +132,7 @@ def advanced(state: Mapping[str, Any], taken: Sequence[Candidate]) -> dict[str, 
 
 
 def show(
-    connection: sqlite3.Connection, taken: Sequence[Candidate], finder: re.Pattern[str] | None
+    connection: sqlite3.Connection, taken: Sequence[Candidate], finder: excerpt.Finder | None
 ) -> tuple[Match, ...]:
     """Return the hits as callers see them; *finder* finds the place of a hit without a span."""
     rows = [candidate.found.id for candidate in taken if isinstance(candidate.found, Row)]
@@ -144,12 +146,12 @@ def sentence(*notes: str | None) -> str | None:
 
 
 def _shown(
-    candidate: Candidate, covered: Mapping[int, str], finder: re.Pattern[str] | None
+    candidate: Candidate, covered: Mapping[int, str], finder: excerpt.Finder | None
 ) -> Match:
     found, span = candidate.found, candidate.span
     text = found.text if isinstance(found, Row) else found.node.text
     if finder is not None:
-        span = excerpt.best_window(text, finder, WINDOW)
+        span = excerpt.best_window(text, finder, WINDOW, REACH)
     snippet = excerpt.excerpt(text, span)
     if isinstance(found, Row):
         return search_rows.message_match(found, snippet, covered.get(found.id), candidate.score)

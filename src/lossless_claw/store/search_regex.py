@@ -15,39 +15,63 @@ from msgspec import Struct
 
 from lossless_claw.errors import PatternError
 from lossless_claw.store import search_rows
+from lossless_claw.store.search_effort import SHORT, is_tame, is_too_large
 from lossless_claw.store.search_rows import END, Indexes, Reach, Row
-from lossless_claw.store.trigrams import is_too_large, trigram_expression
+from lossless_claw.store.trigrams import required_literal, trigram_expression
 
 LONGEST = 1_000
 MESSAGE_MS = 250
 COUNTING_MS = 10
 """So long a search goes on counting once its page is full."""
 
+_AT_ONCE = 64
+"""So many short texts are matched between two looks at the clock, by a tame pattern."""
+
 
 class Limit:
-    """The time that one search may take, and what it cost so far."""
+    """The time that one search for a pattern may take, and what it cost so far."""
 
-    def __init__(self, monotonic: Callable[[], float], milliseconds: float):
+    def __init__(
+        self, monotonic: Callable[[], float], milliseconds: float, pattern: regex.Pattern[str]
+    ):
         self._monotonic = monotonic
         self._end = monotonic() + milliseconds / 1000
         self._counting_end = float("inf")
+        self._search = pattern.search
+        self._literal = required_literal(pattern.pattern)
+        self._unchecked = 0
+        self._at_once = _AT_ONCE if is_tame(pattern.pattern) else 0
         self.searched = 0
         self.skipped = 0
         self.has_ended = False
         self.has_counted = False
         self.was_tried = False
 
-    def find(self, pattern: regex.Pattern[str], text: str) -> tuple[int, int] | None:
+    def find(self, text: str) -> tuple[int, int] | None:
         """Return the span of the first match; None also when the time did not suffice."""
+        if not self._unchecked or len(text) > SHORT:
+            return self._find_in_time(text)
+        self._unchecked -= 1
+        self.searched += 1
+        if self._literal not in text:
+            return None
+        found = self._search(text)
+        return found.span() if found else None
+
+    def _find_in_time(self, text: str) -> tuple[int, int] | None:
         now = self._monotonic()
         left = self._end - now
+        self._unchecked = self._at_once
         self.has_counted = now >= self._counting_end
         self.has_ended = left <= 0 and not self.has_counted
-        self.was_tried = not (self.has_ended or self.has_counted)
-        if not self.was_tried:
+        self.was_tried = not self.is_over
+        if self.is_over:
+            return None
+        if self._literal not in text:
+            self.searched += 1
             return None
         try:
-            found = pattern.search(text, timeout=min(left, MESSAGE_MS / 1000), concurrent=True)
+            found = self._search(text, timeout=min(left, MESSAGE_MS / 1000), concurrent=True)
         except TimeoutError:
             self.has_ended = left <= MESSAGE_MS / 1000
             self.skipped += not self.has_ended
@@ -130,26 +154,32 @@ class Expressions:
 
     def page(self, below: int, rows: int, limit: Limit) -> Found:
         """Return the newest *rows* matches below an id; count on for a moment after them."""
-        matches: list[tuple[Row, tuple[int, int]]] = []
+        matches: dict[int, tuple[int, int]] = {}
         further, last = 0, None
-        for row in search_rows.texts(self._connection, self._candidates(below)):
-            span = limit.find(self._pattern, row.text)
-            if limit.is_over:
+        for message, text in self._texts(below):
+            span = limit.find(text)
+            if span is None and limit.is_over:
                 if last is None and limit.was_tried:
                     # A message that alone takes all the time must not stop every later page.
-                    limit.skipped, last = limit.skipped + 1, row.id
+                    limit.skipped, last = limit.skipped + 1, message
                 break
             if len(matches) == rows:
                 further += span is not None
                 continue
-            last = row.id
+            last = message
             if span:
-                matches.append((row, span))
+                matches[message] = span
                 if len(matches) == rows:
                     limit.only_count()
         is_complete = not limit.is_over
         limit.find_again()
-        return Found(tuple(matches), further, is_complete, last)
+        return Found(self._loaded(matches), further, is_complete, last)
+
+    def _loaded(
+        self, matches: dict[int, tuple[int, int]]
+    ) -> tuple[tuple[Row, tuple[int, int]], ...]:
+        rows = search_rows.load(self._connection, matches)
+        return tuple((row, matches[row.id]) for row in rows.values())
 
     def candidates(self) -> int:
         """Return how many messages were to be read at most, in all."""
@@ -165,12 +195,16 @@ class Expressions:
         )
         return int(row[0]) + sum(1 for _ in tail)
 
-    def _candidates(self, below: int) -> Iterator[int]:
-        scan = search_rows.scan
-        if self._grams is None:
-            return scan(self._connection, self._within, below=below, above=0)
-        tail = scan(self._connection, self._within, below=below, above=self._indexes.watermark)
-        return chain(tail, self._indexed(min(below, self._indexes.watermark + 1)))
+    def _texts(self, below: int) -> Iterator[tuple[int, str]]:
+        """Yield id and text of the messages that may match, newest first."""
+        connection, mark = self._connection, self._indexes.watermark
+        if self._grams is None and self._within.scope is None:
+            return search_rows.every_text(connection, self._within, below=below)
+        above = 0 if self._grams is None else mark
+        ids = search_rows.scan(connection, self._within, below=below, above=above)
+        if self._grams is not None:
+            ids = chain(ids, self._indexed(min(below, mark + 1)))
+        return search_rows.texts_of(connection, ids)
 
     def _indexed(self, below: int) -> Iterator[int]:
         statement = f"""SELECT f.rowid FROM lossless_trigram f {self._join}

@@ -25,6 +25,11 @@ END = 1 << 62
 
 WATERMARK = "search_watermark"
 
+_PART = """p.message_id, CASE p.part_type WHEN 'reasoning' THEN NULL ELSE p.text_content END,
+ p.tool_input, p.tool_output"""
+_HOLDS_TEXT = """(p.tool_input IS NOT NULL OR p.tool_output IS NOT NULL
+ OR (p.text_content IS NOT NULL AND p.part_type <> 'reasoning'))"""
+
 
 class Indexes(Struct, frozen=True):
     """Which search tables can be used, and up to which message ours are filled."""
@@ -159,26 +164,43 @@ def reach(
 
 def load(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, Row]:
     """Return the messages with these ids, in that order, without those that are gone."""
-    wanted = list(ids)
-    listed = json.dumps(wanted)
+    listed = json.dumps(list(ids))
     rows = connection.execute(
         """SELECT m.message_id, m.conversation_id, m.seq, m.role, m.created_at, m.content
         FROM json_each(?) i CROSS JOIN messages m ON m.message_id = i.value""",
         (listed,),
     ).fetchall()
-    parts: dict[int, list[Columns]] = {}
-    for message, *columns in connection.execute(
-        """SELECT p.message_id, CASE p.part_type WHEN 'reasoning' THEN NULL ELSE p.text_content END,
-        p.tool_input, p.tool_output
-        FROM json_each(?) i CROSS JOIN message_parts p ON p.message_id = i.value
-        ORDER BY i.key, p.ordinal""",
-        (listed,),
-    ):
-        parts.setdefault(message, []).append((columns[0], columns[1], columns[2]))
+    parts = _parts(connection, listed)
     return {
-        row[0]: Row(*row) if row[0] not in parts else _with_parts(row, parts[row[0]])
+        row[0]: Row(*row) if row[0] not in parts else Row(*row[:5], joined(row[5], parts[row[0]]))
         for row in rows
     }
+
+
+def texts_of(connection: sqlite3.Connection, ids: Iterator[int]) -> Iterator[tuple[int, str]]:
+    """Yield id and search text of messages in the order of *ids*, reading a chunk at a time."""
+    while chunk := list(islice(ids, CHUNK)):
+        listed = json.dumps(chunk)
+        rows = connection.execute(
+            """SELECT m.message_id, m.content
+            FROM json_each(?) i CROSS JOIN messages m ON m.message_id = i.value""",
+            (listed,),
+        ).fetchall()
+        yield from _with_parts(rows, _parts(connection, listed))
+
+
+def every_text(
+    connection: sqlite3.Connection, within: Reach, *, below: int
+) -> Iterator[tuple[int, str]]:
+    """Yield id and search text of all messages within reach below an id, newest first.
+
+    One statement over the messages in the order of their ids: for a reach without a scope.
+    """
+    statement = f"""SELECT m.message_id, m.content FROM messages m
+        WHERE m.message_id < :below {within.of_messages()} ORDER BY m.message_id DESC"""
+    with closing(connection.execute(statement, {**within.parameters(), "below": below})) as cursor:
+        while rows := cursor.fetchmany(4 * CHUNK):
+            yield from _with_parts(rows, _parts_between(connection, rows[-1][0], rows[0][0]))
 
 
 def scan(connection: sqlite3.Connection, within: Reach, *, below: int, above: int) -> Iterator[int]:
@@ -213,9 +235,47 @@ def texts(connection: sqlite3.Connection, ids: Iterator[int], size: int = CHUNK)
         yield from load(connection, chunk).values()
 
 
-def _with_parts(row: Sequence[Any], parts: Sequence[Columns]) -> Row:
-    message, conversation, seq, role, created_at, content = row
-    return Row(message, conversation, seq, role, created_at, joined(content, parts))
+def _with_parts(
+    rows: Iterable[tuple[int, str]], parts: Mapping[int, Sequence[Columns]]
+) -> Iterator[tuple[int, str]]:
+    if not parts:
+        return iter(rows)
+    return (
+        row if row[0] not in parts else (row[0], joined(row[1], parts[row[0]])) for row in rows
+    )
+
+
+def _parts(connection: sqlite3.Connection, listed: str) -> dict[int, list[Columns]]:
+    """Return the columns of the parts that hold text, by message, of a JSON list of ids."""
+    return _by_message(
+        connection.execute(
+            f"""SELECT {_PART} FROM json_each(?) i
+            CROSS JOIN message_parts p ON p.message_id = i.value
+            WHERE {_HOLDS_TEXT} ORDER BY p.message_id, p.ordinal""",
+            (listed,),
+        )
+    )
+
+
+def _parts_between(
+    connection: sqlite3.Connection, first: int, last: int
+) -> dict[int, list[Columns]]:
+    """Return the same of the messages from one id to another."""
+    return _by_message(
+        connection.execute(
+            f"""SELECT {_PART} FROM message_parts p
+            WHERE p.message_id BETWEEN ? AND ? AND {_HOLDS_TEXT}
+            ORDER BY p.message_id, p.ordinal""",
+            (first, last),
+        )
+    )
+
+
+def _by_message(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[Columns]]:
+    found: dict[int, list[Columns]] = {}
+    for message, text, tool_input, tool_output in rows:
+        found.setdefault(message, []).append((text, tool_input, tool_output))
+    return found
 
 
 def neighbours(

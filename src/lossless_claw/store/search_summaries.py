@@ -94,7 +94,7 @@ class Summaries:
         """Return the summaries that *pattern* matches, newest first, as far as the time goes."""
         hits = []
         for node in self._candidates(pattern.pattern):
-            span = limit.find(pattern, node.text)
+            span = limit.find(node.text)
             if limit.has_ended:
                 break
             if span:

@@ -6,7 +6,7 @@ Whatever indexes, scans or verifies uses this one text, so that they cannot disa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from lossless_claw.model import Part
@@ -32,8 +32,8 @@ def joined(content: str, parts: Iterable[Part | Columns]) -> str:
     """Return the search text of what SQLite gave, which never holds a lone surrogate."""
     pieces = [content]
     for part in parts:
-        for column in _columns(part):
-            if column and not any(_holds(piece, column) for piece in pieces):
+        for column in _columns(part) if isinstance(part, Part) else part:
+            if column and column not in content and not _is_held(column, pieces):
                 pieces.append(column)
     return "\n".join(pieces if content else pieces[1:])
 
@@ -63,18 +63,16 @@ def storable(text: str) -> str:
     return text
 
 
-def _columns(part: Part | Columns) -> Columns:
-    if isinstance(part, Part):
-        text = None if part.kind == "reasoning" else part.text
-        return text, part.tool_input, part.tool_output
-    return part
+def _columns(part: Part) -> Columns:
+    text = None if part.kind == "reasoning" else part.text
+    return text, part.tool_input, part.tool_output
 
 
-def _holds(content: str, column: str) -> bool:
-    if column in content:
+def _is_held(column: str, pieces: Sequence[str]) -> bool:
+    if len(pieces) > 1 and any(column in piece for piece in pieces):
         return True
     # Outputs are often stored as the JSON text of the very string that content is.
-    return column.startswith('"') and _unquoted(column) in content
+    return column.startswith('"') and any(_unquoted(column) in piece for piece in pieces)
 
 
 def _unquoted(column: str) -> str:

@@ -17,11 +17,18 @@ from lossless_claw.store import cjk, ranking, search_rows
 from lossless_claw.store.query import Query, Unit, loosened
 from lossless_claw.store.ranking import Scored
 from lossless_claw.store.search_rows import END, Indexes, Reach, Row
+from lossless_claw.store.search_walk import Order
 
 POOL = 1_000
 """So many rows that hold everything, and as many others, are ranked: the newest."""
 
 DONORS = 200
+
+RANKED = 64
+"""Up to so many hits of one or two CJK characters are read and ranked."""
+
+LISTED = 200
+"""So many of more hits stand among the summaries by their place; the others come after them."""
 
 
 class Seeker:
@@ -61,13 +68,12 @@ class Texts:
         self._any_units = self._loosened(query.units)
         self._any = [Seeker(unit) for unit in self._any_units]
         self._required = [Seeker(unit) for unit in query.units if unit.is_required]
-        self.is_exhausted = False
         self.note = None if self._uses_index else self._apology(query)
 
     def total(self) -> tuple[int, bool]:
         """Return how many rows are found, and whether there may be more."""
         if self._tokens_decide:
-            return self._count(), False
+            return self._count, False
         whole, others, may_be_more = self._candidates
         return len(whole) + len(others), may_be_more
 
@@ -75,15 +81,20 @@ class Texts:
         """Return the newest hits below an id: those that hold everything, or the others."""
         if not is_whole and self._is_single:
             return []
+        if self._tokens_decide:
+            return list(islice(self._told(below), rows))
         found = self._holding(below) if is_whole else self._others(below)
         return [row.id for row in islice(found, rows)]
 
-    def pool(self, ceiling: int) -> list[Scored]:
-        """Return the best messages up to id *ceiling*, best first."""
+    def pool(self, ceiling: int) -> Order:
+        """Return the best messages up to id *ceiling*, best first.
+
+        What the index alone finds is not worth reading in great numbers: it comes newest first.
+        """
+        if self._tokens_decide and self._count > RANKED:
+            return self._newest(ceiling)
         holding, others, is_cut = self._candidates
-        self.is_exhausted = not is_cut
-        if is_cut:
-            self._add_note(f"ranked among the newest {POOL:,} of the messages that match")
+        notes = [f"ranked among the newest {POOL:,} of the messages that match"] if is_cut else []
         rows = [row for row in holding + others if row.id <= ceiling]
         whole = {row.id for row in holding}
         scores = self._scores(rows)
@@ -93,11 +104,15 @@ class Texts:
             near = search_rows.neighbours(self._connection, self._within, donors, ceiling)
             shared = ranking.spread(scores, near)
         if len(shared) > len(scores):
-            self._add_note(ranking.NEIGHBOURS_NOTE)
-        return ranking.best_first(Scored(row, s, row in whole) for row, s in shared.items())
+            notes.append(ranking.NEIGHBOURS_NOTE)
+        found = ranking.best_first(Scored(row, s, row in whole) for row, s in shared.items())
+        return Order(tuple(found), not is_cut, "; ".join(notes) or None)
 
-    def _add_note(self, note: str) -> None:
-        self.note = "; ".join(filter(None, (self.note, note)))
+    def _newest(self, ceiling: int) -> Order:
+        """Return the newest hits, scored by their place only."""
+        ids = self.stage(ceiling + 1, LISTED + 1, is_whole=True)
+        rows = tuple(Scored(row, 1 - at / LISTED, True) for at, row in enumerate(ids[:LISTED]))
+        return Order(rows, len(ids) <= LISTED, "too many to be ranked: the newest come first")
 
     def _scores(self, rows: list[Row]) -> dict[int, float]:
         """Return the score of each row, best first."""
@@ -192,7 +207,15 @@ class Texts:
             {self._where} ORDER BY f.rowid DESC"""
         return search_rows.stream(self._connection, statement, self._values(expression, below))
 
+    def _told(self, below: int) -> Iterator[int]:
+        """Yield the hits of a text that the index knows as a whole, newest first."""
+        tail = (row.id for row in self._read(self._tail(below)) if self._holds_all(row.text))
+        expression = cjk.every_piece(self._units[0].text)
+        return chain(tail, self._index("lossless_cjk", expression, below))
+
+    @cached_property
     def _count(self) -> int:
+        """How many rows hold a text that the index knows as a whole."""
         expression = cjk.every_piece(self._units[0].text)
         row = self._connection.execute(
             f"""SELECT count(*) FROM lossless_cjk f {self._join}
@@ -200,7 +223,7 @@ class Texts:
             self._values(expression, END),
         ).fetchone()
         tail = self._read(self._tail(END))
-        return int(row[0]) + sum(1 for row in tail if self._holds_all(row.text))
+        return int(row[0]) + sum(self._holds_all(row.text) for row in tail)
 
     def _values(self, expression: str, below: int) -> dict[str, str | int | None]:
         return {

@@ -7,7 +7,6 @@ is a stage and a number, so that a page neither repeats nor skips a hit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -25,14 +24,24 @@ class Finder(Protocol):
     """What finds messages: `Words` or `Texts`."""
 
     note: str | None
-    is_exhausted: bool
-    """Whether the pool made last holds every hit."""
+    """What there is to say of the search before anything is ranked."""
 
     def total(self) -> tuple[int, bool]: ...
 
     def stage(self, below: int, rows: int, *, is_whole: bool) -> list[int]: ...
 
-    def pool(self, ceiling: int) -> list[Scored]: ...
+    def pool(self, ceiling: int) -> Order: ...
+
+
+class Order(Struct, frozen=True):
+    """Ranked rows, best first, with what is to be said of them: kept together for later pages.
+
+    `is_exhausted`: these are all hits. `note`: what was bounded.
+    """
+
+    rows: tuple[Scored, ...]
+    is_exhausted: bool
+    note: str | None = None
 
 
 class Place(Struct, frozen=True):
@@ -66,18 +75,16 @@ def read_place(value: object) -> Place:
     raise CursorError("the cursor names no place")
 
 
-def walk(
-    finder: Finder, pool: Sequence[Scored], place: Place, ceiling: int, rows: int
-) -> list[Step]:
+def walk(finder: Finder, pool: Order, place: Place, ceiling: int, rows: int) -> list[Step]:
     """Return the next *rows* hits after *place*."""
     steps: list[Step] = []
     if place.stage == POOL:
-        taken = pool[place.at : place.at + rows]
+        taken = pool.rows[place.at : place.at + rows]
         steps = [Step(row, Place(POOL, place.at + n + 1)) for n, row in enumerate(taken)]
         place = Place(WHOLE, ceiling + 1)
-    if finder.is_exhausted:
+    if pool.is_exhausted:
         return steps
-    listed = {row.id for row in pool}
+    listed = {row.id for row in pool.rows}
     for stage in (WHOLE, OTHERS):
         if place.stage == stage and len(steps) < rows:
             steps += _stage(finder, listed, place, rows - len(steps))

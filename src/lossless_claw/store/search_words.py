@@ -17,6 +17,7 @@ from lossless_claw.store import ranking, search_rows
 from lossless_claw.store.query import Query, Unit
 from lossless_claw.store.ranking import Scored
 from lossless_claw.store.search_rows import END, Indexes, Reach
+from lossless_claw.store.search_walk import Order
 
 BUDGET = 10_000
 POOL = 200
@@ -36,7 +37,6 @@ class Words:
         self._frequencies = [self._count(unit.expression) for unit in self._units]
         self.required = [unit.expression for unit in self._units if unit.is_required]
         self.note: str | None = None
-        self.is_exhausted = False
 
     # -- what is found -------------------------------------------------------------------
 
@@ -55,11 +55,12 @@ class Words:
 
         Several common words are counted only so far: their union costs more than the hits.
         """
-        if len(self._units) == 1:
-            count, is_exact = self._frequencies[0], self._within.is_everything
-        else:
-            is_exact = self._within.is_everything and sum(self._frequencies) <= 2 * BUDGET
-            count = self._count(self.any, is_exact=is_exact)
+        most = max(self._frequencies)
+        if len(self._units) == 1 or (most > BUDGET and not self.required):
+            is_exact = len(self._units) == 1 and self._within.is_everything
+            return most, not is_exact and most > BUDGET
+        is_exact = self._within.is_everything and sum(self._frequencies) <= 2 * BUDGET
+        count = self._count(self.any, is_exact=is_exact)
         return count, not is_exact and count > BUDGET
 
     def stage(self, below: int, rows: int, *, is_whole: bool) -> list[int]:
@@ -70,19 +71,29 @@ class Words:
             return []
         return list(islice(self._ids(f"({self.any}) NOT ({self.whole})", below), rows))
 
-    def pool(self, ceiling: int) -> list[Scored]:
-        """Return the best messages up to id *ceiling*, best first."""
+    def pool(self, ceiling: int) -> Order:
+        """Return the best messages up to id *ceiling*, best first.
+
+        When enough of them hold everything, nothing else is ranked: it would come behind them.
+        """
+        whole = self._ranked(self.whole, 0, ceiling) if len(self._units) > 1 else {}
+        if len(whole) == POOL and sum(self._frequencies) > BUDGET:
+            note = f"ranked among the {POOL} best messages that hold every word"
+            return self._in_order(whole, frozenset(whole), ceiling, [note])
         chosen = self._chosen()
         floor = self._floor(chosen, ceiling)
         scores = self._ranked(self._any([self._units[at] for at in chosen]), floor, ceiling)
-        whole = self._ranked(self.whole, floor, ceiling) if len(self._units) > 1 else scores
+        whole = whole if len(self._units) > 1 else scores
         dropped = [at for at, count in enumerate(self._frequencies) if count and at not in chosen]
-        self.is_exhausted = not dropped and not floor and len(scores) < POOL
+        notes = []
+        if floor:
+            notes.append(f"ranked among the newest {BUDGET:,} of the messages that match")
         if dropped:
-            self._add_note(f"ranked by the rarest {len(chosen)} of {len(self._units)} words")
+            notes.append(f"ranked by the rarest {len(chosen)} of {len(self._units)} words")
             scores = self._second_look(scores, dropped)
+        is_all = not notes and len(scores) < POOL
         scores = {**scores, **whole}
-        return self._in_order(scores, frozenset(whole), ceiling)
+        return self._in_order(scores, frozenset(whole), ceiling, notes, is_all=is_all)
 
     # -- deciding ------------------------------------------------------------------------
 
@@ -106,17 +117,25 @@ class Words:
         return ranking.choose(self._frequencies, BUDGET) or list(range(len(self._units)))
 
     def _in_order(
-        self, scores: Mapping[int, float], whole: frozenset[int], ceiling: int
-    ) -> list[Scored]:
-        shared = dict(scores)
+        self,
+        scores: dict[int, float],
+        whole: frozenset[int],
+        ceiling: int,
+        notes: list[str],
+        *,
+        is_all: bool = False,
+    ) -> Order:
+        """Return the order of ranked rows, after a question's hits gave to their neighbours."""
+        shared = scores
         if len(self._units) >= ranking.QUESTION and not self.required:
-            near = search_rows.neighbours(self._connection, self._within, list(scores), ceiling)
+            best = sorted(scores, key=lambda row: (row in whole, scores[row]), reverse=True)[:POOL]
+            near = search_rows.neighbours(self._connection, self._within, best, ceiling)
             shared = ranking.spread(scores, near)
         if len(shared) > len(scores):
-            self._add_note(ranking.NEIGHBOURS_NOTE)
-        rows = [Scored(row, score, row in whole) for row, score in shared.items()]
-        self.is_exhausted = self.is_exhausted and len(rows) <= 2 * POOL
-        return ranking.best_first(rows)[: 2 * POOL]
+            notes = [*notes, ranking.NEIGHBOURS_NOTE]
+        rows = ranking.best_first(Scored(row, s, row in whole) for row, s in shared.items())
+        is_all = is_all and len(rows) <= 2 * POOL
+        return Order(tuple(rows[: 2 * POOL]), is_all, "; ".join(notes) or None)
 
     # -- reading -------------------------------------------------------------------------
 
@@ -165,13 +184,7 @@ class Words:
             ORDER BY f.rowid DESC LIMIT 1 OFFSET :limit""",
             self._values(deciding, ceiling=ceiling, limit=BUDGET),
         ).fetchone()
-        if row is None:
-            return 0
-        self._add_note(f"ranked among the newest {BUDGET:,} of the messages that match")
-        return int(row[0])
-
-    def _add_note(self, note: str) -> None:
-        self.note = "; ".join(filter(None, (self.note, note)))
+        return int(row[0]) if row else 0
 
     def _second_look(self, scores: Mapping[int, float], dropped: Sequence[int]) -> dict[int, float]:
         """Add to the scores what the words are worth that did not rank, each by its true weight."""

@@ -71,6 +71,7 @@ class Database:
         self._depth = 0
         self._owner: int | None = None
         self._free: list[sqlite3.Connection] = []
+        self._bound = threading.local()
         self._slots = threading.BoundedSemaphore(READERS)
         self._closed = False
         self._uri = _uri(path, read_only=read_only)
@@ -83,18 +84,45 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection to read from; inside a transaction of this thread, the writer."""
+        """Give a connection to read from; inside a transaction of this thread, the writer.
+
+        Nests: an inner block reads through the same connection.
+        """
         self._check_process()
+        bound: sqlite3.Connection | None = getattr(self._bound, "connection", None)
         if self._is_memory or self.read_only or self._owner == threading.get_ident():
             with self._lock, self._translated():
                 yield self._writer
-            return
-        with self._slots, self._translated():
-            connection = self._free.pop() if self._free else self._open()
+        elif bound is not None:
+            yield bound
+        else:
+            with self._slots, self._translated():
+                yield from self._lent()
+
+    def _lent(self) -> Iterator[sqlite3.Connection]:
+        connection = self._free.pop() if self._free else self._open()
+        self._bound.connection = connection
+        try:
+            yield connection
+        finally:
+            self._bound.connection = None
+            self._free.append(connection)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection that sees the file as it is now until the block ends.
+
+        What others commit meanwhile is not seen, so that several statements make one reading.
+        """
+        with self.read() as connection:
+            if connection.in_transaction:
+                yield connection
+                return
+            connection.execute("BEGIN")
             try:
                 yield connection
             finally:
-                self._free.append(connection)
+                connection.execute("COMMIT")
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -206,7 +234,7 @@ class Database:
         if self._pid == os.getpid():
             return
         _abandoned.extend([*self._free, self._writer])
-        self._free, self._lock = [], threading.RLock()
+        self._free, self._lock, self._bound = [], threading.RLock(), threading.local()
         self._slots = threading.BoundedSemaphore(READERS)
         self._depth, self._owner, self._pid = 0, None, os.getpid()
         with self._translated():

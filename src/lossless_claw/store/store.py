@@ -64,6 +64,10 @@ class Store:
         """Store all of the block or nothing; nests."""
         return self.database.transaction()
 
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Read all of the block from one state of the file; nests."""
+        return self.database.snapshot()
+
     def rows(self, conversation: int) -> Rows:
         """Return the rows of a conversation as the alignment reads them."""
         return Rows(self.database, conversation)

@@ -15,8 +15,10 @@ from msgspec import Struct
 MOST_TRIGRAMS = 64
 _OF_ONE_LITERAL = 6
 
-# What `regex` reads in another way than the standard library: fuzzy matching, POSIX classes.
-_FOREIGN = re.compile(r"\{[\s\d,<=+]*[eisd][\s\deisd,<=+]*[:}]|\[\[|\[:")
+# What `regex` reads in another way than the standard library: fuzzy matching, POSIX classes, sets.
+_FOREIGN = re.compile(
+    r"\{[\s\d,<=+]*[eisd][\s\deisd,<=+]*[:}]|\[\[|\[:|\[[^\]]*(?:--|&&|~~|\|\|)"
+)
 _NAMED = re.compile(r"\(\?<(?=[^=!])")
 _FOLDING = re.compile(r"\(\?[a-zA-Z]*[iIfF]")
 # These fold to letters outside ASCII, or from them.
@@ -44,8 +46,6 @@ def trigram_expression(pattern: str) -> str | None:
 
     None when every row could match, or when the standard library does not know the syntax.
     """
-    if _FOREIGN.search(pattern):
-        return None
     tree = parse(pattern)
     if tree is None:
         return None
@@ -58,13 +58,15 @@ def required_literal(pattern: str) -> str:
 
     The longest of those that are sure. It may be too short for the index.
     """
-    if _FOREIGN.search(pattern) or _FOLDING.search(pattern):
+    if _FOLDING.search(pattern):
         return ""
     return max(_runs(parse(pattern) or ()), key=len, default="")
 
 
 def parse(pattern: str) -> list[tuple[Any, Any]] | None:
-    """Return the standard library's parse tree of *pattern*; None when it has none."""
+    """Return the standard library's parse tree of *pattern*; None when it reads another way."""
+    if _FOREIGN.search(pattern):
+        return None
     parser: Callable[[str], Iterable[tuple[Any, Any]]] | None
     parser = getattr(getattr(re, "_parser", None), "parse", None)
     if parser is None:

@@ -70,7 +70,7 @@ def verify(database: Database, progress: Progress | None = None) -> Verification
     Args:
         progress: Called with the number of messages of each page checked.
     """
-    with database.read() as connection:
+    with database.snapshot() as connection:
         checks = [
             *_check_messages(connection, progress, has_fts5=database.has_fts5),
             *(_check_query(connection, query) for query in _QUERIES),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _NAMES = r"(?:think|thinking|reasoning)"
-_TAG = re.compile(rf"(?i)<(?P<close>/?){_NAMES}>")
+_TAG = rf"(?i)<(?P<close>/?){_NAMES}>"
+_HEADING = r"(?:thinking process|chain of thought)\s*:"
+_OPENER = rf"(?i)\s*(?:<\|{_NAMES}\|>|\[{_NAMES}\]|{_HEADING})"
 _INDENT = 40
-_OTHER_OPENER = re.compile(rf"(?i)\s*(?:<\|{_NAMES}\|>|\[{_NAMES}\])")
-_HEADING = re.compile(r"(?i)\s*(?:thinking process|chain of thought)\s*:")
 
 _LONGEST_ERROR = 600
-_ERROR = re.compile(
-    r"""(?xi)\s*(?:
+_ERROR = r"""(?xi)\s*(?:
       (?:api|http|internal|server|request|provider|summariz\w+|rate\s?limit|timeout|fatal|llm|model)?
           [\s_-]*(?:server[\s_-]*)?(?:error|exception)\b\s*(?:code)?\s*(?:[:\-(\[]|\d{3}\b|$)
     | \w*(?:Error|Exception)\s*:
@@ -27,7 +27,22 @@ _ERROR = re.compile(
     | i\s+(?:cannot|can['’]?t|am\ unable\ to)\s+(?:assist|help|summari[sz]e|comply|fulfil)
     | \{\s*"(?:error|errors|type"\s*:\s*"error)"
     )"""
-)
+
+
+# Compiling takes longer than a short program has, and only one that summarises needs it.
+@cache
+def _error() -> re.Pattern[str]:
+    return re.compile(_ERROR)
+
+
+@cache
+def _tag() -> re.Pattern[str]:
+    return re.compile(_TAG)
+
+
+@cache
+def _opener() -> re.Pattern[str]:
+    return re.compile(_OPENER)
 
 
 def without_reasoning(text: str) -> str:
@@ -37,7 +52,7 @@ def without_reasoning(text: str) -> str:
     where it starts to the end (spec compaction 3.2).
     """
     text = _without_blocks(text)
-    if _OTHER_OPENER.match(text) or _HEADING.match(text):
+    if _opener().match(text):
         return ""
     return text.strip()
 
@@ -47,7 +62,7 @@ def _without_blocks(text: str) -> str:
     kept: list[str] = []
     done, opened = 0, -1
     seen_opener = has_text = False
-    for tag in _TAG.finditer(text):
+    for tag in _tag().finditer(text):
         if not tag["close"]:
             seen_opener = True
             if opened < 0 and (tag.start() == done or _opens_line(text, tag.start())):
@@ -79,4 +94,4 @@ def is_error_shaped(text: str) -> bool:
 
     Only how a short text begins counts: a summary may well speak about errors.
     """
-    return len(text) <= _LONGEST_ERROR and _ERROR.match(text) is not None
+    return len(text) <= _LONGEST_ERROR and _error().match(text) is not None

@@ -24,7 +24,10 @@ _DATA_URL = re.compile(
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{256,}={0,2}")
 _BASE64_CHARACTERS = (string.ascii_letters + string.digits + "+/").encode()
 _RUN_MAP = bytes(97 if byte in _BASE64_CHARACTERS else 32 for byte in range(256))
+_STRIDE = 8
 _LONG_RUN = b"a" * 256
+_SPARSE_RUN = b"a" * (len(_LONG_RUN) // _STRIDE)
+_WRITTEN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 OMITTED = "[embedded media omitted]"
 
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "refusal"})
@@ -49,7 +52,9 @@ def message_text(original: Raw) -> str:
     stands as it is. Strings beyond 64 Ki characters keep their head and their tail.
     """
     lines = [*_of_type(original), *_bash(original), *_outer_calls(original)]
-    return "\n".join(line for line in lines if line.strip()).strip()
+    if len(lines) == 1:
+        return lines[0].strip()
+    return "\n".join([line for line in lines if line.strip()]).strip()
 
 
 def _of_type(message: Mapping[str, Any]) -> list[str]:
@@ -62,6 +67,8 @@ def _content(value: object, depth: int) -> list[str]:
     if isinstance(value, str):
         return [_clean(value)]
     if isinstance(value, list) and depth:
+        if len(value) == 1:
+            return _content(value[0], depth - 1)
         return [line for block in value for line in _content(block, depth - 1)]
     if isinstance(value, dict) and depth:
         return _block(value, depth - 1)
@@ -112,6 +119,8 @@ def _parsed(arguments: str) -> object:
 
 def _outer_calls(message: Mapping[str, Any]) -> list[str]:
     """Return the calls that stand beside the content, as OpenAI's chat form has them."""
+    if "tool_calls" not in message and "function_call" not in message:
+        return []
     calls = message.get("tool_calls")
     found = list(calls) if isinstance(calls, list) else []
     found += [message["function_call"]] if isinstance(message.get("function_call"), dict) else []
@@ -151,8 +160,17 @@ def _clean(text: str) -> str:
 
 
 def _has_long_run(text: str) -> bool:
-    # Many times faster than searching by pattern, and nearly every text has none.
-    return len(text) >= 256 and _LONG_RUN in text.encode("ascii", "replace").translate(_RUN_MAP)
+    # Many times faster than searching by pattern, and nearly every text has none: not even among
+    # every eighth of its characters.
+    return (
+        len(text) >= len(_LONG_RUN)
+        and _SPARSE_RUN in _runs(text[::_STRIDE])
+        and _LONG_RUN in _runs(text)
+    )
+
+
+def _runs(text: str) -> bytes:
+    return text.encode("ascii", "replace").translate(_RUN_MAP)
 
 
 def _if_binary(match: re.Match[str]) -> str:
@@ -162,7 +180,7 @@ def _if_binary(match: re.Match[str]) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(_without_binary(value, _DEPTH), ensure_ascii=False, separators=(",", ":"))
+    return _WRITTEN.encode(_without_binary(value, _DEPTH))
 
 
 def _without_binary(value: object, depth: int) -> object:

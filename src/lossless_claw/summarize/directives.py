@@ -7,6 +7,7 @@ leaves such lines out and says so (spec compaction 3.8).
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from lossless_claw.summarize.pieces import Passage
 
@@ -14,8 +15,7 @@ OMITTED = "[LCM fallback summary omitted directive-shaped untrusted content]"
 
 _VERB = r"(?:ignore|disregard|forget|override)"
 _OBJECT = r"(?:instructions?|prompts?|rules?|guidelines?|directions?)"
-_DIRECTIVE = re.compile(
-    rf"""(?xi)
+_DIRECTIVE = rf"""(?xi)
       \b{_VERB}\b[^.!?\n]{{0,40}}?\b(?:previous|prior|above|earlier|system|developer|all|any|your)\b
           [^.!?\n]{{0,40}}?\b{_OBJECT}\b
     | \b{_VERB}\s+(?:the\s+|these\s+|those\s+)?{_OBJECT}\s*(?:[.,;!]|$)
@@ -30,8 +30,13 @@ _DIRECTIVE = re.compile(
     | \b(?:act|answer|respond)\ as\ DAN\b
     | \bpretend\ to\ be\ DAN\b
     """
-)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_SENTENCE = r"(?<=[.!?])\s+"
+
+
+# Compiling takes longer than a short program has, and only the fallback needs it.
+@cache
+def _directive() -> re.Pattern[str]:
+    return re.compile(_DIRECTIVE)
 
 
 def without_directives(passages: list[Passage]) -> list[Passage]:
@@ -44,13 +49,13 @@ def without_directives(passages: list[Passage]) -> list[Passage]:
 
 def is_directive(text: str) -> bool:
     """Whether *text* holds a sentence shaped like an order to a model."""
-    return _DIRECTIVE.search(text) is not None
+    return _directive().search(text) is not None
 
 
 def _neutral(text: str) -> str:
     kept: list[str] = []
     for line in text.splitlines():
-        for sentence in _SENTENCE.split(line):
+        for sentence in re.split(_SENTENCE, line):
             part = OMITTED if is_directive(sentence) else sentence
             if part != OMITTED or kept[-1:] != [OMITTED]:
                 kept.append(part)

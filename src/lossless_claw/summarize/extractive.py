@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from lossless_claw.summarize import footer
 from lossless_claw.summarize.pieces import Piece, footer_terms, passages, split
 from lossless_claw.summarize.summarizer import Request, Text
-from lossless_claw.summarize.terms import Weights, is_identifier
+from lossless_claw.summarize.terms import Weights, words
 from lossless_claw.tokens import estimate, truncate
 
 _WIDEST_PIECE = 320
@@ -22,6 +22,7 @@ _FOOTER_SHARE = 8
 _LONGEST_FOOTER = 80
 _SHORTEST_FOOTER = 16
 _END_READ = 4_000
+_NAMED = 100
 
 
 class Extractive:
@@ -65,8 +66,7 @@ def missing_terms(source: str, text: str) -> list[str]:
     """
     read = source if len(source) <= 2 * _END_READ else source[:_END_READ] + source[-_END_READ:]
     found = [passage.text for passage in passages(read)]
-    weights = Weights([*found, text])
-    return _ranked(weights, weights.terms[-1])
+    return _ranked(Weights(found), frozenset(map(str.lower, words(text))))
 
 
 def _choose(found: Sequence[Piece], weights: Weights, room: int) -> list[int]:
@@ -152,19 +152,21 @@ def _interleave(first: Sequence[str], second: Sequence[str]) -> Iterator[Sequenc
 
 
 def _ranked(weights: Weights, kept: set[str] | frozenset[str]) -> list[str]:
+    raised, identifiers = weights.raised, weights.identifiers
     missing = [
         term
-        for term in weights.weight
-        if term not in kept and 2 < len(term) <= 60 and (term in weights.raised or len(term) > 5)
+        for term in weights.spelling
+        if term not in kept and 2 < len(term) <= 60 and (len(term) > 5 or term in raised)
     ]
-    missing.sort(
-        key=lambda term: (
-            not is_identifier(term),
-            term not in weights.raised,
-            -weights.weight[term] * (1 + min(weights.count[term], 8)),
-        )
-    )
-    return [weights.spelling[term] for term in missing[:100] if "," not in term]
+    names = [term for term in missing if term in identifiers]
+    names.sort(key=weights.worth, reverse=True)
+    if len(names) < _NAMED:
+        capitalised = [term for term in missing if term in raised and term not in identifiers]
+        names += sorted(capitalised, key=weights.worth, reverse=True)
+    if len(names) < _NAMED:
+        plain = [term for term in missing if term not in raised]
+        names += sorted(plain, key=weights.worth, reverse=True)
+    return [weights.spelling[term] for term in names[:_NAMED] if "," not in term]
 
 
 def _first_with_text(found: Sequence[Piece]) -> str:

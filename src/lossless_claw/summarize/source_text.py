@@ -17,7 +17,7 @@ from lossless_claw.model import Message, Summary
 from lossless_claw.summarize.answer import without_reasoning
 from lossless_claw.summarize.body import message_text
 from lossless_claw.summarize.pieces import Passage, passages
-from lossless_claw.tokens import estimate
+from lossless_claw.tokens import exceeds
 
 MESSAGE_CAP = 8_000
 """Characters of one message that a summarizer reads at most; the middle goes first."""
@@ -31,12 +31,14 @@ _ONLY_MARKS = re.compile(r"(?:\s*\[[^\]\n]*\])*\s*")
 class Source(Struct, frozen=True):
     """A source text, the passages it is made of, and whether it says anything at all.
 
-    `is_meaningful` is False when only marks such as `[image image/png]` are in it.
+    `is_meaningful` is False when only marks such as `[image image/png]` are in it; `fits` is False
+    when it is longer than was asked for, however much its messages were cut.
     """
 
     text: str
     pieces: tuple[Passage, ...]
     is_meaningful: bool
+    fits: bool = True
 
 
 def leaf_source(messages: Sequence[Message], zone: tzinfo, max_tokens: int | None = None) -> Source:
@@ -48,10 +50,10 @@ def leaf_source(messages: Sequence[Message], zone: tzinfo, max_tokens: int | Non
     bodies = [(message, message_text(message.original)) for message in messages]
     told = [(message, body) for message, body in bodies if body.strip()]
     cap = MESSAGE_CAP
-    source = _leaf(told, zone, cap)
-    while max_tokens is not None and estimate(source.text) > max_tokens and cap > _SMALLEST_CAP:
+    source = _leaf(told, zone, cap, max_tokens)
+    while not source.fits and cap > _SMALLEST_CAP:
         cap = max(_SMALLEST_CAP, cap // 2)
-        source = _leaf(told, zone, cap)
+        source = _leaf(told, zone, cap, max_tokens)
     return source
 
 
@@ -93,30 +95,38 @@ def shortened(text: str, cap: int) -> str:
     return f"{text[:head]}\n[{len(text) - head - tail} characters left out]\n{text[-tail:]}"
 
 
-def _leaf(told: Sequence[tuple[Message, str]], zone: tzinfo, cap: int) -> Source:
+def _leaf(
+    told: Sequence[tuple[Message, str]], zone: tzinfo, cap: int, max_tokens: int | None
+) -> Source:
     texts = [_unforged(shortened(body, cap)) for _, body in told]
     entries = [_entry(message, text, zone) for (message, _), text in zip(told, texts, strict=True)]
+    whole = "\n\n".join([entry for entry, _ in entries])
     return Source(
-        "\n\n".join(entry for entry, _ in entries),
-        tuple(passage for _, passage in entries),
+        whole,
+        tuple([passage for _, passage in entries]),
         any(_ONLY_MARKS.fullmatch(text) is None for text in texts),
+        max_tokens is None or not exceeds(whole, max_tokens),
     )
 
 
 def _unforged(text: str) -> str:
     """Return *text* with lines that look like a header of ours set off by a blank."""
-    return _FORGED_HEADER.sub(" ", text) if "[" in text else text
+    begins = text.startswith("[") or "\n[" in text
+    return _FORGED_HEADER.sub(" ", text) if begins else text
 
 
 def _entry(message: Message, text: str, zone: tzinfo) -> tuple[str, Passage]:
     """Return *text* under the header of its message, and as a passage."""
     day, time, name = _moment(message.created_at, zone)
-    label = _sender(message)
-    metadata = f" | speaker (untrusted metadata): {json.dumps(label)}" if label else ""
-    header = f"[{f'{day} {time} {name}'.strip()} | {message.role}{metadata}]"
-    names = " ".join(dict.fromkeys(label.values()))
-    who = _single_line(f"{message.role} {names}") if names else message.role
-    return f"{header}\n{text}", Passage(text, f"{day} {name}".strip(), time, who)
+    day_named, spoken = f"{day} {name}".strip(), f"{day} {time} {name}".strip()
+    label = _sender(message) if message.role == "user" else {}
+    if not label:
+        entry = f"[{spoken} | {message.role}]\n{text}"
+        return entry, Passage(text, day_named, time, message.role)
+    metadata = f"speaker (untrusted metadata): {json.dumps(label)}"
+    who = _single_line(f"{message.role} {' '.join(dict.fromkeys(label.values()))}")
+    entry = f"[{spoken} | {message.role} | {metadata}]\n{text}"
+    return entry, Passage(text, day_named, time, who)
 
 
 def _single_line(text: str) -> str:
@@ -125,7 +135,7 @@ def _single_line(text: str) -> str:
 
 def _sender(message: Message) -> dict[str, str]:
     facts = message.original.get("__openclaw")
-    if message.role != "user" or not isinstance(facts, dict):
+    if not isinstance(facts, dict):
         return {}
     found = {key: facts.get(key) for key in _SENDER_KEYS}
     return {key: value for key, value in found.items() if isinstance(value, str) and value.strip()}
@@ -145,5 +155,5 @@ def _moment(text: str, zone: tzinfo) -> tuple[str, str, str]:
         local = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(zone)
     except (ValueError, OverflowError):
         return _single_line(text), "", ""
-    day, _, time = local.isoformat(" ").partition(" ")
-    return day, time[:5], local.tzname() or ""
+    shown = local.isoformat(" ", "minutes")
+    return shown[:10], shown[11:16], local.tzname() or ""
