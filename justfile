@@ -1,6 +1,6 @@
 python := ".venv/bin/python"
 
-# Everything CI runs, on the working tree.
+# What CI runs on the working tree: tests, style, types, layers. `just ci` adds the README and slow tests.
 default: test lint types imports
 
 # Make a working tree from nothing.

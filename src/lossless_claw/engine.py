@@ -222,7 +222,12 @@ class Engine:
     def expand(
         self, node: str, *, conversations: Sequence[int] | None = None, **options: Any
     ) -> Expansion:
-        """Return the original text behind a node, verbatim, by page."""
+        """Return the original text behind a node, verbatim, by page.
+
+        Args:
+            options: `token_cap` (the configured `maxExpandTokens` when absent), `cursor`, `level`.
+        """
+        options.setdefault("token_cap", self.config.max_expand_tokens)
         from lossless_claw.recall.expand import expand
 
         return expand(self.store, node, conversations=conversations, **options)

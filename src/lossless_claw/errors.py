@@ -135,12 +135,6 @@ class ConfigError(LcmError):
     code = "CONFIG_VALIDATION_FAILED"
 
 
-class ConfigNotFoundError(NotFoundError):
-    """There is no configuration file at this path."""
-
-    code = "CONFIG_NOT_FOUND"
-
-
 class ConfigParseError(ConfigError):
     """The configuration file is not valid JSON."""
 

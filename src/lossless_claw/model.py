@@ -6,7 +6,6 @@ otherwise; times are ISO 8601 text in UTC as stored (spec store-and-ingest 2.4).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -179,10 +178,6 @@ class Match(Struct, frozen=True, omit_defaults=False):
     snippet: str
     covered_by: str | None
     score: float | None = None
-
-
-Facts: TypeAlias = Mapping[str, Any]
-Messages: TypeAlias = Sequence[Raw]
 
 
 class Row(Struct, frozen=True):

@@ -15,7 +15,8 @@ from lossless_claw.model import Raw, Summary
 OUTCOME_NOT_RECORDED = "[lossless-claw] The outcome of this tool call was not recorded."
 """Stands for a result that nobody has: unknown, which is not failed (case O-PAIR-04)."""
 
-_CLAIM = re.compile(r'<summary id="(sum_[^"\s<>&]*)"')
+_OPENING = '<summary id="sum_'
+_CLAIM = r'<summary id="(sum_[^"\s<>&]*)"'
 
 
 def wrap(summary: Summary, zone: tzinfo) -> str:
@@ -23,17 +24,13 @@ def wrap(summary: Summary, zone: tzinfo) -> str:
 
     Control characters are kept as they are: models read text, not XML.
     """
-    attributes = [
-        ("id", summary.id),
-        ("kind", summary.kind),
-        ("depth", str(summary.depth)),
-        ("descendant_count", str(summary.descendant_count)),
-        ("trust", "untrusted"),
-        ("earliest_at", _local(summary.earliest_at, zone)),
-        ("latest_at", _local(summary.latest_at, zone)),
-    ]
-    shown = [f'{name}="{_quoted(value)}"' for name, value in attributes if value is not None]
-    lines = [f"<summary {' '.join(shown)}>", *_parents(summary)]
+    told = (
+        f'id="{_quoted(summary.id)}" kind="{summary.kind}" depth="{summary.depth}" '
+        f'descendant_count="{summary.descendant_count}" trust="untrusted"'
+    )
+    times = (("earliest_at", summary.earliest_at), ("latest_at", summary.latest_at))
+    spans = [f' {name}="{_quoted(_local(at, zone))}"' for name, at in times if at is not None]
+    lines = [f"<summary {told}{''.join(spans)}>", *_parents(summary)]
     lines += ["  <content>", _escaped(summary.content), "  </content>", "</summary>"]
     return "\n".join(lines)
 
@@ -52,7 +49,9 @@ def wrapped_id(message: Raw) -> str | None:
     if message.get("role") != "user":
         return None
     text = _only_text(message.get("content"))
-    claim = _CLAIM.match(text) if text is not None else None
+    if text is None or not text.startswith(_OPENING):
+        return None
+    claim = re.match(_CLAIM, text)
     return None if claim is None else claim.group(1)
 
 
@@ -66,17 +65,20 @@ def _only_text(content: Any) -> str | None:
 def _parents(summary: Summary) -> list[str]:
     if summary.depth == 0 or not summary.sources:
         return []
-    refs = [f'    <summary_ref id="{_quoted(source)}" />' for source in summary.sources]
-    return ["  <parents>", *refs, "  </parents>"]
+    # Ids hold nothing special, and a condensed summary names dozens: they are looked at once.
+    ids = "".join(summary.sources)
+    plain = _quoted(ids) == ids
+    sources = summary.sources if plain else [_quoted(one) for one in summary.sources]
+    opening, closing = '    <summary_ref id="', '" />'
+    refs = opening + f"{closing}\n{opening}".join(sources) + closing
+    return ["  <parents>", refs, "  </parents>"]
 
 
-def _local(stored: str | None, zone: tzinfo) -> str | None:
-    if stored is None:
-        return None
+def _local(stored: str, zone: tzinfo) -> str:
     try:
         at = datetime.fromisoformat(stored)
         at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
-        return at.astimezone(zone).strftime("%Y-%m-%dT%H:%M:%S")
+        return at.astimezone(zone).isoformat(timespec="seconds")[:19]
     except (ValueError, OverflowError):
         return stored
 

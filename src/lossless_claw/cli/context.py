@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from lossless_claw.chat import Chat
     from lossless_claw.engine import Engine
 
+SHAPES = [shape.value for shape in Shape if shape is not Shape.RESPONSES]
+"""What a context can be sent as: Responses items are read, not written."""
+
 
 @click.command(cls=Command)
 @options.conversation_selector
@@ -41,7 +44,7 @@ def compact(
 @click.command(cls=Command)
 @options.conversation_selector
 @options.budget
-@click.option("--shape", type=click.Choice([one.value for one in Shape]), help="Whose messages.")
+@click.option("--shape", type=click.Choice(SHAPES), help="Whose messages.")
 @click.pass_obj
 def assemble(
     session: Session,

@@ -49,6 +49,9 @@ def status(session: Session) -> None:
 def _look(path: str) -> tuple[int, int] | None:
     try:
         found = Path(path).stat()
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError:
+        # Not readable is not gone: shown as changed, since nobody can say that it is not.
+        return -1, -1
     return found.st_size, found.st_mtime_ns // 1_000_000

@@ -86,7 +86,6 @@ class Settings:
 class Declared(Settings):
     """The keys, each an attribute under its Python name."""
 
-    enabled = Key("enabled", bool, True, "LCM_ENABLED", "Whether the context engine does anything.")
     database_path = Key(
         "databasePath",
         str,
@@ -95,26 +94,19 @@ class Declared(Settings):
         "The database file; lcm.db in the state directory by default.",
         aliases=("dbPath",),
     )
-    large_files_dir = Key(
-        "largeFilesDir",
-        str,
-        None,
-        "LCM_LARGE_FILES_DIR",
-        "The folder for large payloads; lcm-files in the state directory by default.",
-    )
     timezone = Key(
         "timezone",
         str,
         None,
         "TZ",
-        "The IANA zone that times are shown in; the system's by default.",
+        "The IANA zone that times are shown in; UTC by default.",
     )
     context_threshold = Key(
         "contextThreshold",
         float,
         0.75,
         "LCM_CONTEXT_THRESHOLD",
-        "The share of the budget above which a compaction is prepared in the background.",
+        "The share of the budget above which the context is compacted after a turn.",
         *UNIT,
     )
     hard_threshold = Key(
@@ -122,7 +114,7 @@ class Declared(Settings):
         float,
         0.95,
         "LCM_HARD_THRESHOLD",
-        "The share of the budget above which assembling waits for a compaction.",
+        "The share of the budget above which assembling compacts first.",
         *UNIT,
     )
     target_threshold = Key(
@@ -202,7 +194,7 @@ class Declared(Settings):
         int,
         12,
         "LCM_MAX_SWEEP_ITERATIONS",
-        "How many passes one compaction makes at most.",
+        "How many calls one compaction makes at most of a summarizer that costs.",
         minimum=1,
     )
     sweep_deadline_ms = Key(
@@ -253,14 +245,6 @@ class Declared(Settings):
         "How many tokens one page of expanded text has at most.",
         minimum=1,
     )
-    recall_scope = Key(
-        "recallScope",
-        str,
-        "agent",
-        "LCM_RECALL_SCOPE",
-        "What an agent may search: its conversation family, all of the agent, or everything.",
-        choices=("family", "agent", "all"),
-    )
 
 
 ATTRIBUTES: Mapping[str, str] = {
@@ -289,6 +273,7 @@ ACCEPTED_UNUSED = frozenset(
         "delegationTimeoutMs",
         "dynamicLeafChunkTokens",
         "enableSummaryThinking",
+        "enabled",
         "expansionModel",
         "expansionProvider",
         "fallbackProviders",
@@ -300,10 +285,12 @@ ACCEPTED_UNUSED = frozenset(
         "largeFileSummaryProvider",
         "largeFileThresholdTokens",
         "largeFileTokenThreshold",
+        "largeFilesDir",
         "newSessionRetainDepth",
         "proactiveThresholdCompactionMode",
         "promptAwareEviction",
         "pruneHeartbeatOk",
+        "recallScope",
         "replayFloodThresholdExternal",
         "replayFloodThresholdInternal",
         "skipStatelessSessions",

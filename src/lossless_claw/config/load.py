@@ -122,7 +122,7 @@ def _environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Found]]:
 
 def _is_posix_zone(key: AnyKey, text: str) -> bool:
     # TZ may also be a file (":/etc/localtime") or a rule ("CET-1CEST"), which are no names of a
-    # zone; the system's zone, our default, is what TZ says anyway.
+    # zone: times are then shown in UTC.
     return key.env == "TZ" and _POSIX_ZONE.match(text) is not None
 
 

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from lossless_claw.message.projection import INEXACT, project
-from lossless_claw.model import Entry, Message
+from lossless_claw.model import Entry, Message, Outside
 from lossless_claw.store.messages import Messages
 from lossless_claw.store.sqlite import Database
 from lossless_claw.tokens import summary_item_tokens
@@ -36,8 +36,8 @@ def adopt(database: Database, messages: Messages) -> int:
         with database.transaction() as connection:
             rows = _unknown(connection)
             _add(connection, messages.load(rows))
-            if not rows:
-                _estimate_summaries(connection)
+            if len(rows) < PAGE:
+                _finish(connection)
             adopted += len(rows)
     return adopted
 
@@ -64,7 +64,8 @@ def _unknown(connection: sqlite3.Connection) -> list[int]:
     return [row[0] for row in found]
 
 
-def _estimate_summaries(connection: sqlite3.Connection) -> None:
+def _finish(connection: sqlite3.Connection) -> None:
+    """Give new summaries their estimate and count the contexts again, once for all pages."""
     rows = connection.execute(
         """SELECT s.summary_id, s.content, s.depth, (SELECT count(*) FROM summary_parents p
         WHERE p.summary_id = s.summary_id) FROM summaries s LEFT JOIN lossless_summary h
@@ -90,12 +91,11 @@ def _add(connection: sqlite3.Connection, rows: list[Message]) -> None:
         VALUES (?, ?, ?, ?, ?, ?)""",
         [_values(row, is_shown=row.id in shown) for row in rows],
     )
-    _recount(connection, {(row.conversation,) for row in rows})
 
 
 def _values(row: Message, *, is_shown: bool) -> tuple[object, ...]:
     made = project(Entry(row.original, row.entry_id))
-    outside = None if is_shown else (made.outside or "reset")
+    outside = None if is_shown else (made.outside or Outside.RESET)
     return (row.id, row.conversation, made.hash, made.tokens, made.flags | INEXACT, outside)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from msgspec import Struct
 
 from lossless_claw.store.search import Search
@@ -28,9 +30,16 @@ class Condition(Struct, frozen=True):
     sources: tuple[Source, ...]
 
 
+def _is_ours(connection: sqlite3.Connection) -> bool:
+    row = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lossless_context'")
+    return row.fetchone() is not None
+
+
 def condition(database: Database) -> Condition:
     """Return the facts; the cost follows the number of conversations and transcripts."""
     with database.read() as connection:
+        if not _is_ours(connection):
+            return Condition(database.has_fts5, 0, 0, 0, (), ())
         ambiguous, conflicts = connection.execute(
             "SELECT coalesce(sum(ambiguous), 0), coalesce(sum(conflicts), 0) FROM lossless_context"
         ).fetchone()

@@ -57,12 +57,6 @@ class Conversations:
             )
         return _conversation(row)
 
-    def find(self, session_key: str | None, session_id: str | None) -> Conversation | None:
-        """Return the active conversation of the key, else the newest active one of the id."""
-        with self._database.read() as connection:
-            row = _find(connection, session_key, session_id)
-        return None if row is None else _conversation(row)
-
     def newest(self, session_key: str) -> Conversation | None:
         """Return the conversation of the key, active or not: active first, then the newest."""
         with self._database.read() as connection:

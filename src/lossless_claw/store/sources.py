@@ -62,13 +62,3 @@ class Sources:
                 WHERE conversation_id = ?""",
                 (source.read_at, source.conversation),
             )
-
-    def of(self, conversation: int) -> list[Source]:
-        """Return the transcripts that feed the conversation, newest reading first."""
-        with self._database.read() as connection:
-            rows = connection.execute(
-                """SELECT path, conversation, format, size, mtime_ms, processed, messages, read_at
-                FROM lossless_sources WHERE conversation = ? ORDER BY read_at DESC, path""",
-                (conversation,),
-            ).fetchall()
-        return [Source(*row) for row in rows]

@@ -20,7 +20,6 @@ STATUS = {
     errors.TranscriptError: 2,
     errors.NotFoundError: 3,
     errors.DatabaseNotFoundError: 3,
-    errors.ConfigNotFoundError: 3,
     errors.ConfigError: 4,
     errors.StoreError: 5,
     errors.SummarizerError: 1,

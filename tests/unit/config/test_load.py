@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless_claw.config import Config, load
-from lossless_claw.config.keys import ATTRIBUTES, KEYS, NAMES
+from lossless_claw.config.keys import ATTRIBUTES, KEYS, NAMES, Key
+from lossless_claw.config.parse import parse
 from lossless_claw.errors import ConfigError, ConfigParseError
 
 
@@ -44,7 +45,7 @@ def test_the_defaults_are_those_of_the_specification():
     assert (config.fresh_tail_count, config.fresh_tail_max_tokens) == (64, None)
     assert (config.leaf_chunk_tokens, config.leaf_target_tokens) == (20_000, 2_400)
     assert (config.leaf_min_fanout, config.condensed_min_fanout) == (8, 4)
-    assert (config.fallback_max_tokens, config.recall_scope) == (512, "agent")
+    assert config.fallback_max_tokens == 512
 
 
 def test_names_variables_and_aliases_are_unique():
@@ -108,12 +109,9 @@ def test_whole_numbers_are_read_strictly(text):
         ("freshTailCount", 2.5),
         ("freshTailCount", True),
         ("freshTailCount", [1]),
-        ("enabled", "maybe"),
-        ("enabled", 1),
         ("condensedMinFanoutHard", 1),
         ("fallbackMaxTokens", 63),
         ("maxAssemblyTokenBudget", 999),
-        ("recallScope", "everyone"),
         ("databasePath", 7),
     ],
 )
@@ -130,16 +128,29 @@ def test_a_bad_value_names_key_source_and_form(tmp_path, name, value):
     [("true", True), ("1", True), ("ON", True), ("false", False), ("0", False), (False, False)],
 )
 def test_booleans_have_a_few_spellings(given, expected):
-    assert load(environ={}, file=None, overrides={"enabled": given}).enabled is expected
+    assert parse(Key("flag", bool, True, None, "A flag."), given, "test") is expected
+
+
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [
+        (Key("flag", bool, True, None, "A flag."), "maybe"),
+        (Key("flag", bool, True, None, "A flag."), 1),
+        (Key("scope", str, "one", None, "A choice.", choices=("one", "all")), "everyone"),
+    ],
+)
+def test_flags_and_choices_take_nothing_else(key, given):
+    with pytest.raises(ConfigError, match=key.form):
+        parse(key, given, "test")
 
 
 def test_numbers_in_a_file_may_be_texts_and_texts_are_trimmed(tmp_path):
     config = from_file(
-        tmp_path, leafChunkTokens=" 5000 ", databasePath="  /x/y.db ", largeFilesDir=" "
+        tmp_path, leafChunkTokens=" 5000 ", databasePath="  /x/y.db ", timezone=" "
     )
     assert config.leaf_chunk_tokens == 5000
     assert config.database_path == "/x/y.db"
-    assert config.large_files_dir is None
+    assert config.timezone is None
 
 
 def test_an_unknown_key_of_the_host_is_reported_and_stops_nothing(tmp_path):

@@ -171,8 +171,8 @@ def test_a_failed_block_leaves_nothing_and_the_first_error_is_raised(tmp_path: P
             store.conversations.get_or_create("outer", None)
             with pytest.raises(ValueError, match="inner"):
                 fail(store)
-            assert store.conversations.find("inner", None) is None
-            assert store.conversations.find("outer", None) is not None
+            assert store.conversations.newest("inner") is None
+            assert store.conversations.newest("outer") is not None
             raise KeyError("outer")
 
     with pytest.raises(KeyError, match="outer"):
