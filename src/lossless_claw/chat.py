@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = 128_000
 """Tokens of a list when nobody ever gave a budget (design 5)."""
 
+_MOST = 10**12
 _LEFT = frozenset({Outside.REWOUND, Outside.BRANCH, Outside.CHANGED})
 
 
@@ -87,6 +88,8 @@ class Chat:
             observed_tokens: What the provider counted for the last request: the difference to
                 what was sent is overhead and is kept free from now on.
         """
+        if observed_tokens is not None:
+            _check_count(observed_tokens, "observed_tokens")
         ingested = self.sync(batch) if batch else Ingested.nothing()
         known = self._budget(budget)
         if observed_tokens is not None:
@@ -135,7 +138,7 @@ class Chat:
 
     def grep(self, pattern: str, **options: Any) -> Grep:
         """Search this conversation and its archived predecessors; see `Engine.grep`."""
-        return self._engine.grep(pattern, conversations=self.family(), **options)
+        return self._engine.grep(pattern, **self._own(options))
 
     def describe(self, node: str) -> Description:
         """Say what a summary or message is, and what expanding it costs."""
@@ -143,11 +146,16 @@ class Chat:
 
     def expand(self, node: str, **options: Any) -> Expansion:
         """Return the original text behind a summary or of a message, by page."""
-        return self._engine.expand(node, conversations=self.family(), **options)
+        return self._engine.expand(node, **self._own(options))
 
     def ask(self, question: str, **options: Any) -> Answer:
         """Return the passages that answer *question*, with citations."""
-        return self._engine.ask(question, conversations=self.family(), **options)
+        return self._engine.ask(question, **self._own(options))
+
+    def _own(self, options: dict[str, Any]) -> dict[str, Any]:
+        if "conversations" in options:
+            raise UsageError("a chat reads its own family; the engine reads several conversations")
+        return {**options, "conversations": self.family()}
 
     def family(self) -> tuple[int, ...]:
         """Return the ids of this conversation and its archived predecessors."""
@@ -171,14 +179,20 @@ class Chat:
     # -- settings ------------------------------------------------------------------------
 
     def _budget(self, given: int | None, *, remember: bool = True) -> int:
-        if given is not None and given < 1:
-            raise UsageError(f"a budget is a positive number of tokens, not {given}")
+        if given is not None:
+            _check_count(given, "a budget")
         stored = self._store.conversations.running(self.id).budget
         if remember and given is not None and given != stored:
             self._store.conversations.set_budget(self.id, given)
         budget = given or stored or DEFAULT_BUDGET
         cap = self._engine.config.max_assembly_token_budget
         return min(budget, cap) if cap else budget
+
+
+def _check_count(given: object, what: str) -> None:
+    is_count = isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= _MOST
+    if not is_count:
+        raise UsageError(f"{what} is a positive whole number of tokens, not {given!r}")
 
 
 def _shape(name: Shape | str) -> Shape:
@@ -191,11 +205,15 @@ def _shape(name: Shape | str) -> Shape:
 
 
 def _entries(messages: Iterable[Any], ids: Sequence[str | None] | None) -> list[Entry]:
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise UsageError(f"messages is a list of messages, not {type(messages).__name__}")
     raws = [plain_message(message, f"message {n}") for n, message in enumerate(messages)]
     if ids is None:
         return [Entry(raw, _own_id(raw)) for raw in raws]
     if len(ids) != len(raws):
         raise UsageError(f"{len(ids)} ids for {len(raws)} messages")
+    if not all(one is None or isinstance(one, str) for one in ids):
+        raise UsageError("an id is a text, or None for a message without one")
     return [Entry(raw, entry_id) for raw, entry_id in zip(raws, ids, strict=True)]
 
 

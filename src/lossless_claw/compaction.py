@@ -12,7 +12,6 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from lossless_claw.clock import Clock, Deadline
 from lossless_claw.compact.planner import End, Limits
@@ -21,7 +20,8 @@ from lossless_claw.message.times import stored
 from lossless_claw.model import Item
 from lossless_claw.store.store import Store
 from lossless_claw.summarize.extractive import Extractive
-from lossless_claw.summarize.summarizer import Request, Summarizer, Text
+from lossless_claw.summarize.summarizer import Summarizer
+from lossless_claw.summarize.timed import Timed
 
 if TYPE_CHECKING:
     from lossless_claw.config import Config
@@ -187,7 +187,7 @@ class Compactor:
         with self._store.snapshot():
             before = self._store.context.items(conversation)
             tokens = self.context_tokens(conversation)
-        timed = _Timed(summarizer, self._clock, self._config.summary_timeout_ms / 1000)
+        timed = Timed(summarizer, self._clock, self._config.summary_timeout_ms / 1000)
         done = sweep(
             before,
             self._limits(budget, summarizer),
@@ -207,7 +207,7 @@ class Compactor:
 
     def _publish(self, conversation: int, done: Sweep, before: Sequence[Item]) -> Compaction:
         ids: dict[str, str] | None = {}
-        if done.drafts and self._closing.is_set():
+        if self._closing.is_set():
             return _nothing(str(End.CANCELLED), done)
         if done.drafts:
             with self._store.transaction():
@@ -261,21 +261,3 @@ class _Reader:
     def __init__(self, store: Store):
         self.messages = store.messages.load
         self.summaries = store.summaries.load
-
-
-class _Timed:
-    """A summarizer whose calls each have a deadline of their own, inside the sweep's."""
-
-    def __init__(self, inner: Summarizer, clock: Clock, seconds: float):
-        self.name = inner.name
-        self.context_window = inner.context_window
-        self.free = inner.free
-        self._inner = inner
-        self._clock = clock
-        self._seconds = seconds
-
-    def summarize(self, request: Request) -> Text:
-        own = Deadline.after(self._clock, self._seconds)
-        left = request.deadline.remaining()
-        sooner = own if left is None or left > self._seconds else request.deadline
-        return self._inner.summarize(replace(request, deadline=sooner))

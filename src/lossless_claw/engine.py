@@ -15,7 +15,7 @@ from lossless_claw.chat import Chat
 from lossless_claw.clock import Clock, SystemClock
 from lossless_claw.compaction import Compactor
 from lossless_claw.config import Config, load
-from lossless_claw.errors import ConfigError, ConversationNotFoundError
+from lossless_claw.errors import ConfigError, ConversationNotFoundError, UsageError
 from lossless_claw.ingest.importer import Importer
 from lossless_claw.message.times import stored
 from lossless_claw.store.listing import Listing
@@ -100,7 +100,14 @@ class Engine:
     def conversation(
         self, session_key: str | None = None, *, session_id: str | None = None
     ) -> Chat:
-        """Return the conversation of a session key (or id); it exists afterwards."""
+        """Return the conversation of a session key (or id); it exists afterwards.
+
+        Raises:
+            UsageError: If neither is a text that names one.
+        """
+        for name in (session_key, session_id):
+            if name is not None and not isinstance(name, str):
+                raise UsageError(f"a session key is a text, not {type(name).__name__}")
         return Chat(self, self.store.conversations.get_or_create(session_key, session_id))
 
     def chat(self, *, conversation_id: int | None = None, session_key: str | None = None) -> Chat:
@@ -266,9 +273,12 @@ class Engine:
 def _summarizer(given: Summarizer | Callable[..., Any] | None) -> Summarizer:
     if given is None:
         return Extractive()
-    if hasattr(given, "summarize"):
-        return cast("Summarizer", given)
-    return from_callable(given)
+    if not hasattr(given, "summarize"):
+        return from_callable(given)
+    lacking = [n for n in ("name", "context_window", "free") if not hasattr(given, n)]
+    if lacking:
+        raise UsageError(f"the summarizer has no {', '.join(lacking)}; see lcm.Summarizer")
+    return cast("Summarizer", given)
 
 
 def _zone(config: Config) -> tzinfo:

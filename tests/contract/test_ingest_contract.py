@@ -14,6 +14,7 @@ from lossless_claw.ingest.importer import Importer, Ingested, Outcome
 from lossless_claw.model import Entry, Outside, Raw, Shape
 from lossless_claw.shapes import parse, render
 from lossless_claw.store.store import Store
+from lossless_claw.wrapper import OUTCOME_NOT_RECORDED
 
 
 def said(role: str, text: Any, **more: Any) -> Raw:
@@ -196,6 +197,57 @@ def test_a_rewound_continuation_with_ids_comes_back_when_it_goes_on(lane: Lane) 
     done = lane.sync(U1, A1, U2, A2, A3, ids=["1", "2", "3", "4", "6"])
     assert (done.added, done.brought_back) == (1, 2)
     assert lane.shown() == [U1, A1, U2, A2, A3]
+
+
+def test_a_rewound_continuation_with_ids_comes_back_without_anything_new(lane: Lane) -> None:
+    lane.sync(U1, A1, U2, A2, ids=["1", "2", "3", "4"])
+    lane.sync(U1, A1, U3, ids=["1", "2", "5"])
+    done = lane.sync(U1, A1, U2, A2, ids=["1", "2", "3", "4"])
+    assert (done.added, done.taken_out, done.brought_back) == (0, 1, 2)
+    assert lane.shown() == [U1, A1, U2, A2]
+
+
+def test_a_rewind_over_rows_without_ids_takes_them_out(lane: Lane) -> None:
+    lane.sync(U1, A1, U2, A2, ids=["1", None, "3", None])
+    lane.sync(U1, U3, A3, ids=["1", "5", "6"])
+    assert lane.shown() == [U1, U3, A3]
+
+
+def test_what_a_user_wrote_anew_in_fewer_words_is_stored(lane: Lane) -> None:
+    ok = said("assistant", "ok")
+    lane.sync(U1, ok, said("user", "delete everything in the folder please"), ok)
+    lane.sync(U1, ok, said("user", "stop"), ok)
+    assert lane.shown() == [U1, ok, said("user", "stop"), ok]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [
+            {"role": "user", "parts": [{"text": "one"}]},
+            {"role": "user", "parts": [{"text": "two"}]},
+        ],
+        [{"role": "assistant", "content": None, "refusal": text} for text in ("no", "never")],
+        [{"role": "user", "text": text} for text in ("one", "two")],
+        [said("toolResult", "done", toolCallId="c", isError=flag) for flag in (False, True)],
+        [said("user", "hi", name=name) for name in ("ana", "bob")],
+    ],
+)
+def test_messages_that_the_model_sees_differently_are_two(lane: Lane, messages: list[Raw]) -> None:
+    lane.sync(messages[0])
+    assert lane.sync(messages[1]).added == 1
+    assert lane.stored() == messages
+
+
+def test_a_nul_in_an_id_is_known_again(lane: Lane) -> None:
+    lane.append(U1, ids=["a\0b"])
+    assert lane.append(U1, U2, ids=["a\0b", "n"]).added == 1
+
+
+def test_our_placeholder_in_a_new_conversation_is_what_a_tool_said(lane: Lane) -> None:
+    result = {"role": "tool", "tool_call_id": "c", "content": OUTCOME_NOT_RECORDED}
+    lane.sync(result)
+    assert lane.stored() == [result]
 
 
 def test_what_never_was_in_the_context_does_not_come_back_into_it(lane: Lane) -> None:

@@ -199,7 +199,7 @@ def test_closing_cancels_a_running_sweep_and_drops_what_it_made() -> None:
 
     def write(request: lcm.Request) -> str:
         store.compactor.close()
-        assert request.cancel.is_set()
+        assert request.cancel.wait(10)
         return "A summary.\nExpand for details about: nothing"
 
     store.compactor._summarizer = from_callable(write)

@@ -18,6 +18,7 @@ from lossless_claw.tokens import (
     count_cjk,
     estimate,
     estimate_upstream,
+    exceeds,
     summary_item_tokens,
     truncate,
 )
@@ -168,3 +169,15 @@ def test_no_wrapped_summary_costs_more_than_its_item_says(
     )
     sent = estimate(wrap(made, UTC)) + MESSAGE_OVERHEAD
     assert sent <= summary_item_tokens(text, len(sources))
+
+
+@given(anything, st.integers(0, 60))
+def test_a_text_exceeds_what_its_estimate_exceeds(text: str, limit: int) -> None:
+    assert exceeds(text, limit) is (estimate(text) > limit)
+
+
+@pytest.mark.parametrize("text", ["1", "1.2.3.4.5", "7" * 40, "a b c d e", "é" * 9, "数" * 9])
+def test_the_dearest_texts_exceed_everything_under_their_estimate(text: str) -> None:
+    tokens = estimate(text)
+    assert exceeds(text, tokens - 1)
+    assert not exceeds(text, tokens)

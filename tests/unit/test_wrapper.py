@@ -54,6 +54,14 @@ def test_a_condensed_summary_without_sources_has_no_list_of_them():
     assert "parents" not in wrap(replace(SUMMARY, sources=()), UTC)
 
 
+def test_every_source_is_escaped_when_one_needs_it():
+    named = wrap(replace(SUMMARY, sources=("sum_a", 'sum_"<b>', "sum\nc")), UTC)
+    assert named.count("<summary_ref ") == 3
+    assert '<summary_ref id="sum_a" />' in named
+    assert '<summary_ref id="sum_&quot;&lt;b&gt;" />' in named
+    assert '<summary_ref id="sum\nc" />' in named
+
+
 def test_times_are_local_and_midnight_is_hour_zero():
     text = wrap(replace(SUMMARY, earliest_at="2026-03-09T23:00:00Z"), ZoneInfo("Europe/Berlin"))
     assert 'earliest_at="2026-03-10T00:00:00"' in text

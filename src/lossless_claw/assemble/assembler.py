@@ -11,8 +11,10 @@ from msgspec import Struct
 from lossless_claw.assemble.pairing import OUTCOME_NOT_RECORDED, RepairKind, pair
 from lossless_claw.assemble.select import Selection, select
 from lossless_claw.assemble.snapshot import Snapshot, read
+from lossless_claw.message.price import BLOCK_OVERHEAD
 from lossless_claw.model import Item, Message, Raw, Shape
-from lossless_claw.shapes import Turn, detect_list, is_showable, parse, render
+from lossless_claw.shapes import Result, Turn, detect_list, is_showable, parse, render
+from lossless_claw.shapes.block import orphan_text
 from lossless_claw.store.store import Store
 from lossless_claw.tokens import MESSAGE_OVERHEAD, estimate
 from lossless_claw.wrapper import summary_message, wrap
@@ -20,7 +22,13 @@ from lossless_claw.wrapper import summary_message, wrap
 OPENING = "[lossless-claw] The conversation begins with the assistant's message below."
 """Stands first where a provider wants a user's message first and the history has none."""
 
-PLACEHOLDER_TOKENS = estimate(OUTCOME_NOT_RECORDED) + MESSAGE_OVERHEAD
+_OPENING_TOKENS = estimate(OPENING) + MESSAGE_OVERHEAD
+
+_MADE_TOKENS = {
+    RepairKind.NO_RESULT: estimate(OUTCOME_NOT_RECORDED) + BLOCK_OVERHEAD + MESSAGE_OVERHEAD,
+    RepairKind.ORPHAN: estimate(orphan_text(Result("call_" + "0" * 24, None, "", None, ""), "")),
+}
+"""What each text that a repair adds costs, in tokens."""
 
 
 class Report(Struct, frozen=True):
@@ -90,9 +98,12 @@ def _render(
     messages = store.messages.load(originals)
     shape = shape or _shape(snapshot.head, messages)
     paired = pair([*_heads(snapshot.head), *_turns(store, selection.items, messages, zone)])
-    rendered = render(_opened(paired.turns, shape), shape)
+    opened = _opened(paired.turns, shape)
+    rendered = render(opened, shape)
     repaired = Counter(str(repair.kind) for repair in paired.repaired)
-    tokens = _tokens_by_kind(snapshot, selection.items, repaired)
+    made = sum(_MADE_TOKENS.get(repair.kind, 0) for repair in paired.repaired)
+    made += _OPENING_TOKENS if len(opened) > len(paired.turns) else 0
+    tokens = _tokens_by_kind(snapshot, selection.items, made)
     total = sum(tokens.values())
     fits = selection.fits and total + snapshot.running.overhead <= budget
     return Context(
@@ -139,28 +150,19 @@ def _opened(turns: Sequence[Turn], shape: Shape) -> Sequence[Turn]:
     """Return *turns* with a user's message first where the provider wants one."""
     if shape is not Shape.ANTHROPIC:
         return turns
-    for index, turn in enumerate(turns):
-        if turn.role == "system" and index == _leading_systems(turns, index):
-            continue
-        if turn.role == "assistant" and is_showable(turn):
-            return [*turns[:index], parse({"role": "user", "content": OPENING}), *turns[index:]]
-        if is_showable(turn):
-            return turns
-    return turns
+    start = next((n for n, turn in enumerate(turns) if turn.role != "system"), len(turns))
+    first = next((turn for turn in turns[start:] if is_showable(turn)), None)
+    if first is None or first.role != "assistant":
+        return turns
+    return [*turns[:start], parse({"role": "user", "content": OPENING}), *turns[start:]]
 
 
-def _leading_systems(turns: Sequence[Turn], index: int) -> int:
-    return index if all(turn.role == "system" for turn in turns[:index]) else -1
-
-
-def _tokens_by_kind(
-    snapshot: Snapshot, items: Sequence[Item], repaired: Counter[str]
-) -> dict[str, int]:
+def _tokens_by_kind(snapshot: Snapshot, items: Sequence[Item], made: int) -> dict[str, int]:
     return {
         "head": sum(message.tokens for message in snapshot.head),
         "summaries": sum(item.tokens for item in items if item.is_summary),
         "messages": sum(item.tokens for item in items if not item.is_summary),
-        "placeholders": repaired[RepairKind.NO_RESULT] * PLACEHOLDER_TOKENS,
+        "made": made,
     }
 
 

@@ -50,7 +50,11 @@ def select(snapshot: Snapshot, room: int) -> Selection:
     begin = _stored(snapshot, left, room)
     if begin is None:
         begin = _moved(snapshot, left, int(room * FILL) - _tokens(summaries))
-    return _selection(snapshot, summaries, _shown(snapshot, begin), rest[begin].ordinal, room)
+    shown = _shown(snapshot, begin)
+    if _tokens(shown) > left:
+        # Not even the newest exchange fits beside them: it comes first.
+        summaries = _newest_within(snapshot.summaries, room - _tokens(shown))
+    return _selection(snapshot, summaries, shown, rest[begin].ordinal, room)
 
 
 def _stored(snapshot: Snapshot, left: int, room: int) -> int | None:

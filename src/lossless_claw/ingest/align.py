@@ -11,16 +11,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Protocol
 
 from msgspec import Struct
 
+from lossless_claw.ingest.runs import Counted, Extended, common_suffixes
 from lossless_claw.model import Row
 
 PROOF_CHARACTERS = 32
 PROOF_RUN = 3
 PLACES = 64
 """A message that stands at more places than this proves nothing and is not looked up further."""
+
+HEAVY_PROOFS = 16
+"""So many runs of repeated messages are looked for in all places; later ones stay unproved."""
 
 _ANCHORS = 8
 _MINTED = re.compile(r"(?:(?:toolu|call|fc|chatcmpl-tool)[_-][A-Za-z0-9]{12,}[ ]?)+")
@@ -85,7 +90,6 @@ class _Run(Struct, frozen=True):
 
     start: int
     rows: tuple[Row, ...]
-    is_proved: bool = False
     kept: int = 0
     gap: int = 0
 
@@ -117,24 +121,30 @@ class _Aligner:
     def __init__(self, rows: Rows, first: int, coming: Sequence[Coming]):
         self.rows = rows
         self.list = coming
-        self.own = self._first_known()
+        self._known_places: dict[bytes, list[int]] = {}
+        self._patience = HEAVY_PROOFS
         self._first = first
+        self.own = self._first_known()
 
     def decide(self) -> Alignment:
         if self.own == len(self.list):
             return Alignment(tuple(range(len(self.list))), ())
         self._read()
-        rewound = self._rewound()
         grown = self._grown()
+        if grown is not None and self._is_plain(grown):
+            return self._growth(grown)
+        rewound = self._rewound()
         if grown is not None and self._is_overruled(grown, rewound):
             grown = None
         if grown is not None:
-            return Alignment(
-                new=tuple(range(grown.end, len(self.list))),
-                pairs=self._pairs(grown),
-                first=grown.rows[0].seq,
-            )
+            return self._growth(grown)
         return self._all_new() if rewound is None else self._fork(rewound)
+
+    def _is_plain(self, grown: _Run) -> bool:
+        """Whether the list is what it was and more: no other reading could be longer."""
+        head = max(self._forward(self.from_first), self._forward(self.from_start))
+        is_whole = self.own == 0 and not grown.gap and head <= grown.length
+        return is_whole and self._count(self.list[0].hash) == 1
 
     def _read(self) -> None:
         """Read the rows that a run may begin or end at."""
@@ -143,6 +153,35 @@ class _Aligner:
         self.from_first = self.rows.since(self._first, count) if self._first else []
         self.from_start = self.rows.since(0, count)
         self._tools = Counter((row.role, row.tools) for row in self.tail if row.tools)
+        hashes = [message.hash for message in self.list]
+        equal = common_suffixes(hashes, [row.hash for row in self.tail])
+        self._runs = Extended(equal, len(self.tail), self._is_from_end)
+
+    # Looked up only where a proof is asked for: once for each different message of the list.
+
+    @cached_property
+    def _once(self) -> Counted:
+        return Counted([self._count(message.hash) == 1 for message in self.list])
+
+    @cached_property
+    def _few(self) -> Counted:
+        return Counted([0 < self._count(message.hash) <= PLACES for message in self.list])
+
+    @cached_property
+    def _proof(self) -> Counted:
+        return Counted([
+            message.characters >= PROOF_CHARACTERS and self._count(message.hash) == 1
+            for message in self.list
+        ])  # fmt: skip
+
+    def _count(self, identity: bytes) -> int:
+        return len(self._places(identity))
+
+    def _places(self, identity: bytes) -> list[int]:
+        """Return where a message stands, at most one place more than `PLACES`."""
+        if identity not in self._known_places:
+            self._known_places[identity] = self.rows.places(identity, PLACES + 1)
+        return self._known_places[identity]
 
     # -- the two readings ----------------------------------------------------------------
 
@@ -153,16 +192,20 @@ class _Aligner:
         for end in range(len(self.list), 0, -1):
             if best is not None and best.score > end:
                 break
-            length = self._backward(end)
-            if not length:
+            length = self._runs.length(end)
+            gap = max(0, end - length - self.own)
+            # What the run is worth at most: worth a proof only when it can be the best.
+            if not length or (best is not None and length - gap + min(head, gap) < best.score):
                 continue
-            run = _Run(end - length, tuple(self.tail[len(self.tail) - length :]))
-            gap = max(0, run.start - self.own)
-            proved = self._proves(run)
-            run = _Run(run.start, run.rows, proved, min(head, gap) if proved else 0, gap)
+            run = self._judged(end - length, length, head, gap)
             if best is None or run.score >= best.score:
                 best = run
         return best
+
+    def _judged(self, start: int, length: int, head: int, gap: int) -> _Run:
+        run = _Run(start, tuple(self.tail[len(self.tail) - length :]))
+        proved = gap > 0 and self._proves(run)
+        return _Run(start, run.rows, min(head, gap) if proved else 0, gap)
 
     def _rewound(self) -> _Run | None:
         """Return the run that begins the list at the last first row or elsewhere (rule 2)."""
@@ -187,7 +230,7 @@ class _Aligner:
         fewest: list[int] = []
         offset = 0
         for step, message in enumerate(self.list[self.own : self.own + _ANCHORS]):
-            places = self.rows.places(message.hash, PLACES + 1)
+            places = self._places(message.hash)
             if 0 < len(places) <= PLACES and (not fewest or len(places) < len(fewest)):
                 fewest, offset = places, step
         if not offset:
@@ -203,14 +246,18 @@ class _Aligner:
         """Whether rule 3 prefers the other reading, or finds no proof for this one."""
         if rewound is not None and rewound.length > grown.length + grown.kept:
             return True
-        if grown.is_proved:
+        if (not grown.gap and self.own == 0) or self._proves(grown):
             return False
         if grown.gap and (rewound is not None or grown.length < 2):
             return True
         is_single = self.own > 0 and grown.length < 2
-        return is_single and len(self.rows.places(self.list[grown.end - 1].hash, 2)) > 1
+        return is_single and self._count(self.list[grown.end - 1].hash) > 1
 
     # -- outcomes ------------------------------------------------------------------------
+
+    def _growth(self, run: _Run) -> Alignment:
+        new = tuple(range(run.end, len(self.list)))
+        return Alignment(new, self._pairs(run), first=run.rows[0].seq)
 
     def _all_new(self) -> Alignment:
         known = self.rows.known([message.hash for message in self.list])
@@ -253,12 +300,8 @@ class _Aligner:
                     return start + step
         return len(self.list)
 
-    def _backward(self, end: int) -> int:
-        """Return the length of the run that ends at the list's *end* and at the newest row."""
-        length, most = 0, min(end, len(self.tail))
-        while length < most and self._is(end - 1 - length, self.tail, len(self.tail) - 1 - length):
-            length += 1
-        return length
+    def _is_from_end(self, index: int, offset: int) -> bool:
+        return self._is(index, self.tail, len(self.tail) - 1 - offset)
 
     def _forward(self, window: Sequence[Row]) -> int:
         """Return the length of the run that begins the list (after the host's own) and *window*."""
@@ -274,6 +317,9 @@ class _Aligner:
             return True
         if message.role != row.role or message.tools != row.tools or message.size >= row.size:
             return False
+        # What a user wrote anew in fewer words is no clearing of what was written before.
+        if message.role == "user" and not message.tools:
+            return False
         if message.tools and (
             _MINTED.fullmatch(message.tools) or self._tools[message.role, message.tools] == 1
         ):
@@ -281,34 +327,30 @@ class _Aligner:
         return self._neighbours_agree(index, window, place)
 
     def _neighbours_agree(self, index: int, window: Sequence[Row], place: int) -> bool:
-        before = index == 0 or (place > 0 and self.list[index - 1].hash == window[place - 1].hash)
-        has_next = index + 1 < len(self.list) and place + 1 < len(window)
-        return before and has_next and self.list[index + 1].hash == window[place + 1].hash
+        """Whether the messages on both sides are the rows on both sides."""
+        is_inside = 0 < index < len(self.list) - 1 and 0 < place < len(window) - 1
+        return (
+            is_inside
+            and self.list[index - 1].hash == window[place - 1].hash
+            and self.list[index + 1].hash == window[place + 1].hash
+        )
 
     def _proves(self, run: _Run) -> bool:
         """Whether *run* holds a long text that stands once, or three messages found once."""
-        for step in range(run.length - 1, -1, -1):
-            message = self.list[run.start + step]
-            is_long = message.characters >= PROOF_CHARACTERS
-            is_equal = message.hash == run.rows[step].hash
-            if is_long and is_equal and len(self.rows.places(message.hash, 2)) == 1:
-                return True
+        if self._proof.any(run.start, run.end):
+            return True
         return run.length >= PROOF_RUN and self._stands_once(run)
 
     def _stands_once(self, run: _Run) -> bool:
-        fewest: list[int] | None = None
-        offset = 0
-        for step, row in enumerate(run.rows):
-            places = self.rows.places(row.hash, PLACES + 1)
-            if len(places) == 1:
-                return True
-            if len(places) <= PLACES and (fewest is None or len(places) < len(fewest)):
-                fewest, offset = places, step
-        if fewest is None:
+        if self._once.any(run.start, run.end):
+            return True
+        if not self._few.any(run.start, run.end) or self._patience == 0:
             return False
+        self._patience -= 1
         wanted = [row.hash for row in run.rows]
+        offset = min(range(run.length), key=lambda step: self._count(wanted[step]))
         found = 0
-        for place in fewest:
+        for place in self._places(wanted[offset]):
             begin = self.rows.before(place, offset)
             window = begin + self.rows.since(place, run.length - offset)
             found += [row.hash for row in window] == wanted

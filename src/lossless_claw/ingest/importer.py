@@ -179,25 +179,26 @@ class Importer:
         It does when a new message follows known ones, and rows stand after those that the list
         does not have. Returns how many were taken out and how many came back.
         """
-        first_new = next((n for n, row in enumerate(rows) if row.entry_id not in known), None)
-        before = [known[row.entry_id or ""] for row in rows[:first_new]]
-        if first_new is None or not before or max(known.values()) > max(before):
+        ids = [row.entry_id or "" for row in rows]
+        listed = [known[entry_id] for entry_id in ids if entry_id in known]
+        outside = self._store.messages.identity(listed)
+        gone = [row for row in listed if outside[row][1] is Outside.REWOUND]
+        first_new = next((n for n, entry_id in enumerate(ids) if entry_id not in known), None)
+        before = listed if first_new is None else [known[one] for one in ids[:first_new]]
+        kept = [row for row in before if row not in set(gone)]
+        goes_on = first_new is not None or (bool(gone) and listed[-1] == gone[-1])
+        if not kept or not goes_on or max(set(listed) - set(gone)) > max(kept):
             return 0, 0
-        in_order = self._store.rows(conversation)
-        fork = in_order.seq_of(max(before))
-        later = in_order.since(fork + 1, 1)
-        if not later or not self._has_id(later[0].id):
+        fork = self._store.rows(conversation).seq_of(max(kept))
+        later = self._store.rows(conversation).since(fork + 1, 1)
+        # Rows without an id may be the new messages themselves, stored by another hook before.
+        adopted = {row for _, row in self._sort_out(conversation, rows).adopted}
+        if later and later[0].id in adopted:
             return 0, 0
-        taken = self._store.context.take_out(conversation, fork, Outside.REWOUND)
-        outside = self._store.messages.identity(before)
-        back = [row for row in sorted(set(before)) if outside[row][1] is Outside.REWOUND]
+        taken = self._store.context.take_out(conversation, fork, Outside.REWOUND) if later else []
+        back = [row for row in sorted(set(before)) if row in set(gone)]
         self._bring_back(conversation, back)
         return len(taken), len(back)
-
-    def _has_id(self, message: int) -> bool:
-        # Rows without an id may be the new messages themselves, stored by another hook before.
-        (row,) = self._store.messages.load([message])
-        return row.entry_id is not None
 
     def _take_head(self, conversation: int, rows: Sequence[Projection]) -> None:
         """Store a system head that differs from the newest; a list without one changes nothing."""

@@ -18,7 +18,14 @@ from lossless_claw.wrapper import OUTCOME_NOT_RECORDED, wrap, wrapped_id
 def without_ours(
     store: Store, conversation: int, entries: Sequence[Entry], zone: tzinfo
 ) -> list[Entry]:
-    """Return *entries* without the messages that we made for this conversation."""
+    """Return *entries* without the messages that we made for this conversation.
+
+    Nothing was ever rendered for one that is empty.
+    """
+    if not any(_may_be_ours(entry.message) for entry in entries):
+        return list(entries)
+    if store.conversations.running(conversation).stored == 0:
+        return list(entries)
     claimed = {
         index: summary
         for index, entry in enumerate(entries)
@@ -35,6 +42,10 @@ def without_ours(
         if not _is_rendered(entry.message, rendered.get(claimed.get(index, "")))
         and not is_placeholder(entry.message)
     ]
+
+
+def _may_be_ours(message: Raw) -> bool:
+    return wrapped_id(message) is not None or is_placeholder(message)
 
 
 def is_placeholder(message: Raw) -> bool:

@@ -20,8 +20,17 @@ HASH_BYTES = 16
 
 _SEEN = (
     "toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "call_id", "tool_calls",
-    "function_call", "command",
+    "function_call", "command", "name", "refusal", "audio", "isError", "is_error",
 )  # fmt: skip
+"""Members beside the content that the model sees; absent, null, empty and false are the same."""
+
+_HOST_KEYS = frozenset({
+    "id", "uuid", "timestamp", "createdAt", "created_at", "usage", "model", "provider", "api",
+    "stopReason", "stop_reason", "stop_sequence", "responseId", "response_id", "details",
+    "reasoning_content", "reasoning", "reasoning_details", "annotations", "metadata", "__openclaw",
+})  # fmt: skip
+"""Members that only the host uses. What has no content is known by all the others."""
+
 _HOST_ITEM_KEYS = frozenset({"id", "status", "internal_chat_message_metadata_passthrough"})
 _METADATA_HEADS = ("Conversation info (untrusted metadata):", "Delivery:")
 
@@ -46,7 +55,9 @@ def upstream_hash(role: str, content: str) -> str | None:
 
 def _canonical(message: Raw, role: str, text: str | None) -> bytes:
     if "role" not in message and isinstance(message.get("type"), str):
-        seen: list[Any] = [role, {k: v for k, v in message.items() if k not in _HOST_ITEM_KEYS}]
+        seen: list[Any] = [role, _without(message, _HOST_ITEM_KEYS)]
+    elif not message.get("content", message.get("output")):
+        seen = [role, _without(message, _HOST_KEYS)]
     else:
         tools = {key: message[key] for key in _SEEN if message.get(key)}
         content = _content(message) if text is None else text
@@ -57,6 +68,10 @@ def _canonical(message: Raw, role: str, text: str | None) -> bytes:
         return msgspec.json.encode(seen, order="sorted")
     except (UnicodeEncodeError, TypeError, ValueError):
         return json.dumps(seen, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _without(message: Raw, keys: frozenset[str]) -> Raw:
+    return {k: v for k, v in message.items() if k not in keys and v not in (None, [], "", False)}
 
 
 def _content(message: Raw) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from lossless_claw.errors import HostError
 from lossless_claw.model import Raw
 
+_DEEPEST = 900
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -26,7 +27,10 @@ def plain_message(value: Any, place: str) -> Raw:
     Raises:
         HostError: If it is no object, or holds something that is no JSON; it says where.
     """
-    found = value if _is_plain(value) else _plain(value, place)
+    try:
+        found = value if _is_plain(value) else _plain(value, place)
+    except RecursionError as error:
+        raise HostError(f"{place} is nested too deeply, or in itself", place=place) from error
     if not isinstance(found, dict):
         raise HostError(
             f"{place} is {type(value).__name__}, not an object with a role and content",
@@ -37,12 +41,24 @@ def plain_message(value: Any, place: str) -> Raw:
 
 
 def _is_plain(value: Any) -> bool:
-    kind = type(value)
-    if kind is dict:
-        return all(type(key) is str and _is_plain(inner) for key, inner in value.items())
-    if kind is list:
-        return all(_is_plain(inner) for inner in value)
-    return kind in _SCALARS
+    """Whether *value* is JSON already, and no deeper than JSON can be written."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        below: list[Any] = []
+        for one in level:
+            kind = type(one)
+            if kind is dict:
+                if not all(type(key) is str for key in one):
+                    return False
+                below += one.values()
+            elif kind is list:
+                below += one
+            elif kind not in _SCALARS:
+                return False
+        if not below:
+            return True
+        level = below
+    return False
 
 
 def _plain(value: Any, place: str) -> Any:

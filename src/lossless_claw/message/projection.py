@@ -16,10 +16,11 @@ from lossless_claw.message.parts import (
     single_text,
     storable,
 )
+from lossless_claw.message.price import tokens_of
 from lossless_claw.message.text import CALL_TYPES, plain_text
 from lossless_claw.message.times import moment_of, stored
 from lossless_claw.model import Entry, Outside, Part, Raw
-from lossless_claw.tokens import IMAGE_TOKENS, MESSAGE_OVERHEAD, estimate, estimate_upstream
+from lossless_claw.tokens import estimate_upstream
 
 _ROLES = {
     "user": "user",
@@ -42,7 +43,6 @@ _ITEMS = {
 }
 HEAD_ROLES = frozenset({"system", "developer"})
 _SENDER = ("senderId", "senderName", "senderUsername")
-_CALL_OVERHEAD = 8
 
 CALLS, RESULTS, INEXACT = 1, 2, 4
 """Bits of `lossless_message.flags`: the message makes tool calls; carries their results; was
@@ -98,7 +98,7 @@ def _project(entry: Entry) -> Projection:
         parts=parts,
         hash=full_hash(message, role, text),
         rest=pack(message, role, content, parts, text),
-        tokens=_tokens(content, parts, message),
+        tokens=tokens_of(message, text),
         token_count=_upstream_tokens(role, content, message, text),
         flags=(CALLS if calls else 0) | (RESULTS if results else 0),
         calls=calls,
@@ -107,7 +107,7 @@ def _project(entry: Entry) -> Projection:
         upstream_hash=upstream_hash(role, content),
         sender=_sender(message, role),
         created_at=None if moment is None else stored(moment),
-        entry_id=None if entry.id is None else storable(entry.id),
+        entry_id=None if entry.id is None else storable(entry.id).replace("\0", "\ufffd"),
         size=max([len(content), *(len(part.text or "") for part in parts)]),
     )
 
@@ -167,23 +167,6 @@ def _message_call(message: Raw) -> str | None:
 
 def _is_call(part: Part) -> bool:
     return any(f'"rawType":"{kind}"' in (part.metadata or "") for kind in CALL_TYPES)
-
-
-def _tokens(content: str, parts: list[Part], message: Raw) -> int:
-    texts = [content]
-    overhead = MESSAGE_OVERHEAD
-    for part in parts:
-        if part.kind == "file":
-            overhead += IMAGE_TOKENS
-        elif part.kind == "tool":
-            overhead += _CALL_OVERHEAD
-            texts += [text for text in (part.tool_name, part.tool_input, part.tool_output) if text]
-        if part.text and part.text not in content:
-            texts.append(part.text)
-    reasoning = message.get("reasoning_content")
-    if isinstance(reasoning, str):
-        texts.append(reasoning)
-    return estimate("\n".join(texts) if len(texts) > 1 else content) + overhead
 
 
 def _upstream_tokens(role: str, content: str, message: Raw, text: str | None) -> int:

@@ -25,6 +25,7 @@ MEDIA_TYPES = frozenset({
 
 _MEDIA = tuple(MEDIA_TYPES)
 _MAX_DEPTH = 6
+_DEEP = 100
 _MAX_LINK = 256
 """Characters: a longer string of a media block is its payload."""
 _MAX_JSON = 4_096
@@ -33,8 +34,7 @@ _MAX_JSON = 4_096
 _TEXT_KEYS = ("text", "transcript", "transcription", "message", "summary")
 _LIST_KEYS = ("segments", "utterances", "paragraphs", "alternatives", "words", "items", "results")
 _INNER_KEYS = ("content", "output", "result", "payload", "data", "value")
-_PAYLOAD = re.compile(r"[A-Za-z0-9+/_=\-\s]{257,}")
-"""Base64 of something: no text, whatever the block that holds it is called."""
+_PAYLOAD = re.compile(r"(?:data:[^,]{0,200},)?[A-Za-z0-9+/_=\-\s]{257,}")
 
 _JSON_EDGES = {"{": "}", "[": "]"}
 
@@ -52,6 +52,11 @@ def plain_text(message: Raw) -> str:
     if content is None or content == [] or _has_only_tools(content):
         return ""
     return json.dumps(_without_media(content), ensure_ascii=False, separators=(",", ":"))
+
+
+def is_payload(text: str) -> bool:
+    """Whether *text* is base64 of something: no text, whatever its block is called."""
+    return len(text) > _MAX_LINK and _PAYLOAD.fullmatch(text) is not None
 
 
 def _without_content(message: Raw) -> str:
@@ -144,7 +149,7 @@ def _first_text(value: Raw, depth: int) -> str | None:
             return text
     for key in _INNER_KEYS:
         text = _extract(value.get(key), depth + 1)
-        if text and text.strip() and not _PAYLOAD.fullmatch(text):
+        if text and text.strip() and not is_payload(text):
             return text
     return None
 
@@ -158,12 +163,15 @@ def _has_only_tools(content: Any) -> bool:
     )
 
 
-def _without_media(value: Any, *, is_media: bool = False) -> Any:
-    """Return *value* without the payloads of its media blocks."""
+def _without_media(value: Any, depth: int = 0, *, is_media: bool = False) -> Any:
+    """Return *value* without the payloads of its media blocks; no media stands very deep."""
+    if depth > _DEEP:
+        return value
     if isinstance(value, list):
-        return [_without_media(inner, is_media=is_media) for inner in value]
+        return [_without_media(inner, depth + 1, is_media=is_media) for inner in value]
     if isinstance(value, dict):
         is_media = is_media or value.get("type") in _MEDIA
-        return {key: _without_media(inner, is_media=is_media) for key, inner in value.items()}
-    is_payload = is_media and isinstance(value, str) and len(value) > _MAX_LINK
-    return "[payload]" if is_payload else value
+        return {
+            key: _without_media(inner, depth + 1, is_media=is_media) for key, inner in value.items()
+        }
+    return "[payload]" if is_media and isinstance(value, str) and is_payload(value) else value

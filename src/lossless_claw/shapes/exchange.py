@@ -138,8 +138,8 @@ def _exchange(shown: Sequence[Turn], start: int, at: int, ids: CallIds) -> tuple
     answers: list[list[Answer]] = [[] for _ in speakers]
     rests: list[Turn] = []
     while waiting and at < len(shown) and _holds(shown[at], Result):
-        rest = _rest(shown[at], _answer(shown[at], waiting, answers))
-        if is_showable(rest):
+        left = _answer(shown[at], waiting, answers)
+        if left and is_showable(rest := _rest(shown[at], left)):
             rests.append(rest)
         at += 1
     return Exchange(speakers, tuple([tuple(given) for given in answers]), tuple(rests)), at

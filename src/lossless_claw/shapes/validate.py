@@ -171,7 +171,7 @@ def _chat_function(index: int, function: Any) -> Iterator[Fault]:
 
 # --- Anthropic -------------------------------------------------------------------------
 
-_TOOL_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_TOOL_ID = r"[a-zA-Z0-9_-]+"
 
 
 def _anthropic(messages: Sequence[Raw], *, allow_open: bool) -> Iterator[Fault]:
@@ -237,7 +237,7 @@ def _anthropic_block(index: int, block: Raw, role: Any) -> Iterator[Fault]:
 def _anthropic_call(index: int, block: Raw, role: Any) -> Iterator[Fault]:
     if role != "assistant":
         yield Fault(index, "role", "only an assistant calls")
-    if not isinstance(block.get("id"), str) or not _TOOL_ID.fullmatch(block["id"]):
+    if not isinstance(block.get("id"), str) or not re.fullmatch(_TOOL_ID, block["id"]):
         yield Fault(index, "call-id", f"{block.get('id')!r} is not well formed")
     if not _is_word(block.get("name")):
         yield Fault(index, "name", "a call names no tool")

@@ -21,6 +21,11 @@ _STEPS = (
     ("backfillSummaryMetadata", 1),
     ("backfillToolCallColumns", 1),
 )
+_OURS = frozenset({
+    "lossless_meta", "lossless_message", "lossless_context", "lossless_summary",
+    "lossless_sources",
+})  # fmt: skip
+
 _NEWEST_COLUMNS = {
     "conversations": "archive_cause",
     "messages": "stable_event_key",
@@ -59,8 +64,8 @@ def migrate(database: Database) -> None:
 
 
 def is_current(connection: sqlite3.Connection) -> bool:
-    """Whether the file has our tables in this version."""
-    return _version(connection) == SCHEMA_VERSION
+    """Whether the file has our tables, all of them, in this version."""
+    return _version(connection) == SCHEMA_VERSION and _tables(connection) >= _OURS
 
 
 def check_version(connection: sqlite3.Connection, path: str) -> None:
@@ -89,7 +94,7 @@ def _version(connection: sqlite3.Connection) -> int | None:
         connection.execute("SELECT value FROM lossless_meta WHERE name = 'schema'")
     ) as rows:
         row = rows.fetchone()
-    return None if row is None else int(row[0])
+    return row[0] if row is not None and isinstance(row[0], int) else None
 
 
 def _tables(connection: sqlite3.Connection) -> set[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
-import uuid
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from lossless_claw.errors import SummaryNotFoundError
@@ -16,7 +18,7 @@ from lossless_claw.message.parts import storable
 from lossless_claw.model import Item, Summary, SummaryDraft
 from lossless_claw.store.search import Search
 from lossless_claw.store.sqlite import Database
-from lossless_claw.tokens import estimate_upstream
+from lossless_claw.tokens import estimate, estimate_upstream
 
 _SUMMARY = """s.summary_id, s.conversation_id, s.depth, s.content, s.token_count, s.earliest_at,
  s.latest_at, s.descendant_count, s.descendant_token_count, s.source_message_token_count,
@@ -25,13 +27,22 @@ _BELOW = """WITH RECURSIVE below(id) AS (SELECT ? UNION
  SELECT p.parent_summary_id FROM summary_parents p JOIN below b ON p.summary_id = b.id)"""
 
 
+class Outline(Struct, frozen=True):
+    """A summary without its text. `tokens`: what the text costs, by this library's estimate."""
+
+    id: str
+    kind: str
+    depth: int
+    tokens: int
+
+
 class Summaries:
     """The summaries of one database."""
 
     def __init__(self, database: Database, search: Search, salt: Callable[[], str] | None = None):
         self._database = database
         self._search = search
-        self._salt = salt or (lambda: uuid.uuid4().hex)
+        self._salt = salt or (lambda: os.urandom(16).hex())
 
     # -- writing -------------------------------------------------------------------------
 
@@ -148,6 +159,75 @@ class Summaries:
     def _column(self, statement: str, summary: str) -> list[Any]:
         with self._database.read() as connection:
             return [row[0] for row in connection.execute(statement, (summary,))]
+
+    # -- reading a piece of the DAG ------------------------------------------------------
+
+    def sources(self, summary: str) -> list[str]:
+        """Return the summaries that this one was made from, in order."""
+        return self._column(
+            """SELECT parent_summary_id FROM summary_parents WHERE summary_id = ?
+            ORDER BY ordinal""",
+            summary,
+        )
+
+    def others_over(self, summary: str) -> list[tuple[int, str]]:
+        """Return the messages of this leaf that others cover too, each with every other."""
+        with self._database.read() as connection:
+            return connection.execute(
+                """SELECT o.message_id, o.summary_id FROM summary_messages e
+                CROSS JOIN summary_messages o ON o.message_id = e.message_id
+                WHERE e.summary_id = ? AND o.summary_id <> e.summary_id""",
+                (summary,),
+            ).fetchall()
+
+    def outline(self, ids: Sequence[str]) -> list[Outline]:
+        """Return what summaries are without their texts, in the order asked for."""
+        page = json.dumps(list(ids))
+        with self._database.read() as connection:
+            rows = connection.execute(
+                """SELECT s.summary_id, s.kind, s.depth, h.tokens,
+                CASE WHEN h.tokens IS NULL THEN s.content END
+                FROM json_each(?) j CROSS JOIN summaries s ON s.summary_id = j.value
+                LEFT JOIN lossless_summary h ON h.summary_id = s.summary_id""",
+                (page,),
+            ).fetchall()
+        return [
+            Outline(name, kind, depth, estimate(text) if known is None else known)
+            for name, kind, depth, known, text in rows
+        ]
+
+    def count_messages(self, ids: Sequence[str]) -> int:
+        """Return how many messages these summaries were made from directly, each counted once."""
+        page = json.dumps(list(ids))
+        with self._database.read() as connection:
+            ranges = connection.execute(
+                """SELECT
+                (SELECT min(message_id) FROM summary_messages WHERE summary_id = j.value) AS first,
+                (SELECT max(message_id) FROM summary_messages WHERE summary_id = j.value),
+                (SELECT count(*) FROM summary_messages WHERE summary_id = j.value)
+                FROM json_each(?) j WHERE first IS NOT NULL ORDER BY 1""",
+                (page,),
+            ).fetchall()
+            if all(one[1] < other[0] for one, other in pairwise(ranges)):
+                return sum(count for _, _, count in ranges)
+            # They overlap, so some message may be below two of them.
+            row = connection.execute(
+                """SELECT count(DISTINCT e.message_id) FROM json_each(?) j
+                CROSS JOIN summary_messages e ON e.summary_id = j.value""",
+                (page,),
+            ).fetchone()
+        return int(row[0])
+
+    def seq_range(self, ids: Sequence[str]) -> tuple[int | None, int | None]:
+        """Return the first and the last seq of the messages that these were made from."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                """SELECT min(m.seq), max(m.seq) FROM json_each(?) j
+                CROSS JOIN summary_messages e ON e.summary_id = j.value
+                CROSS JOIN messages m ON m.message_id = e.message_id""",
+                (json.dumps(list(ids)),),
+            ).fetchone()
+        return row[0], row[1]
 
 
 def _still_stand(connection: sqlite3.Connection, conversation: int, before: Sequence[Item]) -> bool:

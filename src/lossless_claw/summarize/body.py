@@ -18,10 +18,8 @@ _READ = 65_536
 """Characters of one string that are looked at: beyond, head and tail stand for the rest."""
 
 _DEPTH = 8
-_DATA_URL = re.compile(
-    r"data:(?:[\w.+-]{1,60}/[\w.+-]{1,60})?(?:;[\w=.-]{1,60}){0,4};base64,[\w+/=-]*"
-)
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{256,}={0,2}")
+_DATA_URL = r"data:(?:[\w.+-]{1,60}/[\w.+-]{1,60})?(?:;[\w=.-]{1,60}){0,4};base64,[\w+/=-]*"
+_BASE64 = r"[A-Za-z0-9+/]{256,}={0,2}"
 _BASE64_CHARACTERS = (string.ascii_letters + string.digits + "+/").encode()
 _RUN_MAP = bytes(97 if byte in _BASE64_CHARACTERS else 32 for byte in range(256))
 _STRIDE = 8
@@ -155,8 +153,8 @@ def _clean(text: str) -> str:
         half = _READ // 2
         text = f"{text[:half]}\n[{len(text) - 2 * half} characters left out]\n{text[-half:]}"
     if "base64," in text:
-        text = _DATA_URL.sub(OMITTED, text)
-    return _BASE64.sub(_if_binary, text) if _has_long_run(text) else text
+        text = re.sub(_DATA_URL, OMITTED, text)
+    return re.sub(_BASE64, _if_binary, text) if _has_long_run(text) else text
 
 
 def _has_long_run(text: str) -> bool:

@@ -33,16 +33,15 @@ class Piece(Struct, frozen=True):
     speaker: str
 
 
-_HEADER = re.compile(
+_HEADER = (
     r"\[(?P<day>\d{4}-\d\d-\d\d) (?P<time>\d\d:\d\d) (?P<zone>[^|\]\n]{1,20}) \| "
     r"(?P<speaker>[^|\]\n]{1,80})(?: \| [^\n]*)?\]"
 )
-_SPAN = re.compile(r"\[(?P<day>\d{4}-\d\d-\d\d) [^\]\n]{0,40} - [^\]\n]{0,60}\]")
-_DAY = re.compile(r"\[(?P<day>\d{4}-\d\d-\d\d(?: [^|\]\n]{1,20})?)\]")
-_SPOKEN = re.compile(r"(?P<time>\d\d:\d\d) (?P<speaker>[^:\n]{1,80}): (?P<text>.*)")
+_SPAN = r"\[(?P<day>\d{4}-\d\d-\d\d) [^\]\n]{0,40} - [^\]\n]{0,60}\]"
+_DAY = r"\[(?P<day>\d{4}-\d\d-\d\d(?: [^|\]\n]{1,20})?)\]"
+_SPOKEN = r"(?P<time>\d\d:\d\d) (?P<speaker>[^:\n]{1,80}): (?P<text>.*)"
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？])(?=\S)")
-_MEANINGFUL = re.compile(r"\w")
+_SENTENCE_END = r"(?<=[.!?])\s+(?=\S)|(?<=[。！？])(?=\S)"
 
 
 def passages(source: str) -> list[Passage]:
@@ -56,12 +55,13 @@ def passages(source: str) -> list[Passage]:
     for line in source.splitlines():
         if line.startswith(FOOTER) or not line.strip():
             continue
-        if header := _HEADER.fullmatch(line):
+        is_marked = line.startswith("[")
+        if is_marked and (header := re.fullmatch(_HEADER, line)):
             day, time = f"{header['day']} {header['zone']}", header["time"]
             speaker, in_summary = header["speaker"].strip(), False
-        elif heading := _SPAN.fullmatch(line) or _DAY.fullmatch(line):
+        elif is_marked and (heading := re.fullmatch(_SPAN, line) or re.fullmatch(_DAY, line)):
             day, time, speaker, in_summary = heading["day"], "", "", True
-        elif in_summary and (spoken := _SPOKEN.fullmatch(line)):
+        elif in_summary and (spoken := re.fullmatch(_SPOKEN, line)):
             time, speaker = spoken["time"], spoken["speaker"]
             found.append(Passage(spoken["text"], day, time, speaker))
         else:
@@ -74,11 +74,12 @@ def split(found: Iterable[Passage], width: int) -> list[Piece]:
 
     A line without sentences, a minified file say, is cut at white space, else anywhere.
     """
+    end = re.compile(_SENTENCE_END)
     return [
         Piece(text, passage.day, passage.time, passage.speaker)
         for passage in found
         for line in passage.text.splitlines()
-        for sentence in _SENTENCE_END.split(line)
+        for sentence in end.split(line)
         for text in _cut(sentence.strip(), width)
     ]
 

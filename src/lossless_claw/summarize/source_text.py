@@ -23,9 +23,9 @@ MESSAGE_CAP = 8_000
 """Characters of one message that a summarizer reads at most; the middle goes first."""
 
 _SMALLEST_CAP = 200
-_FORGED_HEADER = re.compile(r"(?m)^(?=\[\d{4}-\d\d-\d\d[ \]])")
+_FORGED_HEADER = r"(?m)^(?=\[\d{4}-\d\d-\d\d[ \]])"
 _SENDER_KEYS = ("senderId", "senderName", "senderUsername")
-_ONLY_MARKS = re.compile(r"(?:\s*\[[^\]\n]*\])*\s*")
+_ONLY_MARKS = r"(?:\s*\[[^\]\n]*\])*\s*"
 
 
 class Source(Struct, frozen=True):
@@ -104,7 +104,7 @@ def _leaf(
     return Source(
         whole,
         tuple([passage for _, passage in entries]),
-        any(_ONLY_MARKS.fullmatch(text) is None for text in texts),
+        any(re.fullmatch(_ONLY_MARKS, text) is None for text in texts),
         max_tokens is None or not exceeds(whole, max_tokens),
     )
 
@@ -112,7 +112,7 @@ def _leaf(
 def _unforged(text: str) -> str:
     """Return *text* with lines that look like a header of ours set off by a blank."""
     begins = text.startswith("[") or "\n[" in text
-    return _FORGED_HEADER.sub(" ", text) if begins else text
+    return re.sub(_FORGED_HEADER, " ", text) if begins else text
 
 
 def _entry(message: Message, text: str, zone: tzinfo) -> tuple[str, Passage]:

@@ -46,9 +46,7 @@ def words(text: str) -> list[str]:
 
 def is_identifier(word: str) -> bool:
     """Whether *word* has a digit, a slash or an underscore: what nobody can paraphrase."""
-    return not word.isalpha() and (
-        "/" in word or "_" in word or any(map(str.isdigit, word))
-    )
+    return not word.isalpha() and ("/" in word or "_" in word or any(map(str.isdigit, word)))
 
 
 class Weights:

@@ -190,6 +190,13 @@ def test_blank_messages_are_left_out_and_a_silent_result_keeps_its_pair(shape):
     )
 
 
+@pytest.mark.parametrize("shape", [Shape.ANTHROPIC, Shape.OPENAI, Shape.OPENCLAW])
+def test_blanks_beside_the_results_are_left_out(shape):
+    answer = [{"type": "text", "text": "  "}, *CLAUDE[2]["content"]]
+    beside = [*CLAUDE[:2], {"role": "user", "content": answer}, *CLAUDE[3:]]
+    assert validate(render(pair([parse(m) for m in beside]).turns, shape).messages, shape) == []
+
+
 def test_the_system_head_stands_apart_for_anthropic_and_a_later_one_is_a_users():
     cached = {"type": "text", "text": "rules", "cache_control": {"type": "ephemeral"}}
     turns = [

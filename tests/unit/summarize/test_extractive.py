@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lossless_claw
 from lossless_claw.summarize.extractive import Extractive, extract, missing_terms
 from lossless_claw.summarize.pieces import FOOTER, Passage
 from lossless_claw.summarize.summarizer import Request
@@ -68,6 +73,32 @@ STORY = "\n".join(
     f"Step {n} of the migration touched module_{n % 7}.py and the table orders_{n}. Nothing else."
     for n in range(120)
 )
+
+
+TOLD_IN_A_PROCESS = """
+import random
+from lossless_claw.summarize.extractive import extract, missing_terms
+from lossless_claw.summarize.summarizer import Request
+dice = random.Random(3)
+source = ". ".join(" ".join(f"word{dice.randrange(400)}" for _ in range(9)) for _ in range(90))
+print(extract(Request("leaf", 0, source, 300)))
+print(missing_terms(source, "word1 word2"))
+"""
+
+
+def test_output_is_the_same_in_every_process() -> None:
+    told = {seed: _told_with_hashes_of(seed) for seed in ("1", "2")}
+    assert told["1"] == told["2"]
+    assert FOOTER in told["1"]
+
+
+def _told_with_hashes_of(seed: str) -> str:
+    source = str(Path(lossless_claw.__file__).parents[1])
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": source}
+    command = [sys.executable, "-c", TOLD_IN_A_PROCESS]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_the_last_line_names_what_was_left_out() -> None:

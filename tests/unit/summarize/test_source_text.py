@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless_claw.model import Message, Summary
-from lossless_claw.summarize.body import message_text
+from lossless_claw.summarize.body import OMITTED, message_text
 from lossless_claw.summarize.pieces import passages
 from lossless_claw.summarize.source_text import (
     MESSAGE_CAP,
@@ -251,6 +251,24 @@ def test_a_source_is_cut_to_fit_without_dropping_a_message() -> None:
     source = leaf_source(messages, UTC, 8_000)
     assert estimate(source.text) <= 8_000
     assert all(f"start{n} " in source.text for n in range(20))
+
+
+def test_a_source_says_whether_it_fits() -> None:
+    told = [message("word " * 400) for _ in range(5)]
+    whole = leaf_source(told, UTC)
+    tokens = estimate(whole.text)
+    assert whole.fits
+    assert leaf_source(told, UTC, tokens) == whole
+    assert leaf_source(told, UTC, tokens - 1).fits
+    assert not leaf_source(told, UTC, 20).fits
+
+
+@pytest.mark.parametrize("before", range(9))
+def test_binary_data_is_found_wherever_it_begins(before: int) -> None:
+    data = "Ab3/" * 64
+    text = "." * before + data
+    assert message_text({"role": "user", "content": text}) == "." * before + OMITTED
+    assert message_text({"role": "user", "content": text[:-1]}) == text[:-1]
 
 
 def test_a_summary_stands_under_its_span_without_reasoning() -> None:
