@@ -18,10 +18,10 @@ from lossless_claw.model import Raw
 
 HASH_BYTES = 16
 
-_SEEN = (
+_SEEN = frozenset({
     "toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "call_id", "tool_calls",
     "function_call", "command", "name", "refusal", "audio", "isError", "is_error",
-)  # fmt: skip
+})  # fmt: skip
 """Members beside the content that the model sees; absent, null, empty and false are the same."""
 
 _HOST_KEYS = frozenset({
@@ -59,7 +59,7 @@ def _canonical(message: Raw, role: str, text: str | None) -> bytes:
     elif not message.get("content", message.get("output")):
         seen = [role, _without(message, _HOST_KEYS)]
     else:
-        tools = {key: message[key] for key in _SEEN if message.get(key)}
+        tools = {key: message[key] for key in _SEEN & message.keys() if message[key]}
         content = _content(message) if text is None else text
         seen = [role, content, tools] if tools else [role, content]
         if role == "system":

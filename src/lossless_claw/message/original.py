@@ -7,13 +7,11 @@ A checksum guards it; the text itself is guarded by the full-content hash (G1).
 
 from __future__ import annotations
 
-import json
 import zlib
 from enum import IntEnum
 from typing import Any
 
-import msgspec
-
+from lossless_claw.message.encoding import decode, encode
 from lossless_claw.message.parts import content_of
 from lossless_claw.model import Part, Raw
 
@@ -124,28 +122,6 @@ def _filled(message: Raw, hole: Hole, content: str, parts: list[Part]) -> Raw:
     elif hole is Hole.PARTS:
         message["content"] = content_of(parts[: message["content"]])
     return message
-
-
-def encode(value: Any) -> bytes:
-    """Return *value* as JSON bytes that `decode` gives back equal, floats by value."""
-    try:
-        data = msgspec.json.encode(value)
-    except (UnicodeEncodeError, TypeError, ValueError):
-        return json.dumps(value, separators=(",", ":")).encode()
-    # msgspec writes NaN and infinities as null; json keeps them.
-    return json.dumps(value, separators=(",", ":")).encode() if _may_hide(data) else data
-
-
-def _may_hide(data: bytes) -> bool:
-    return b"null" in data
-
-
-def decode(data: bytes) -> Any:
-    """Return the value of JSON bytes written by `encode`."""
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return json.loads(data)
 
 
 def _deflate(message: Raw, hole: Hole) -> bytes:

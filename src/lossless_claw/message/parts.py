@@ -6,11 +6,9 @@ text keeps that text in `messages.content` alone (design 12 "Layout"): upstream 
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import msgspec
-
+from lossless_claw.message.encoding import decode, json_text
 from lossless_claw.message.text import CALL_TYPES, MEDIA_TYPES, REASONING_TYPES, RESULT_TYPES
 from lossless_claw.model import Part, Raw
 
@@ -39,30 +37,6 @@ _PLAIN_CALLS = {
     "toolCall": (frozenset({"type", "id", "name", "arguments"}), "arguments"),
     "tool_use": (frozenset({"type", "id", "name", "input"}), "input"),
 }
-
-
-def json_text(value: Any) -> str:
-    """Return *value* as compact JSON, non-ASCII kept, lone surrogates escaped."""
-    try:
-        return msgspec.json.encode(value).decode()
-    except (UnicodeEncodeError, TypeError, ValueError):
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        return text.encode("utf-8", "backslashreplace").decode() if _is_broken(text) else text
-
-
-def storable(text: str) -> str:
-    """Return *text* with lone surrogates as U+FFFD, which SQLite can hold (spec 2.7)."""
-    if text.isascii() or not _is_broken(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _is_broken(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def first_string(value: Raw, keys: tuple[str, ...]) -> str | None:
@@ -277,14 +251,14 @@ def content_of(parts: list[Part]) -> list[Any]:
 
 
 def _block_of(part: Part) -> Any:
-    facts = json.loads(part.metadata or "{}")
+    facts = decode(part.metadata or "{}")
     if "raw" in facts:
         return facts["raw"]
     kind = facts.get("rawType")
     if kind in _PLAIN:
         return {"type": kind, _PLAIN[kind][1]: part.text}
     if kind in _PLAIN_CALLS:
-        value = json.loads(part.tool_input or "null")
+        value = decode(part.tool_input or "null")
         return {
             "type": kind,
             "id": part.call_id,

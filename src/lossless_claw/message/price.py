@@ -6,9 +6,10 @@ nothing. The parts of a message are many and small or one and large: the cost is
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from lossless_claw.message.parts import json_text
+from lossless_claw.message.encoding import json_text
 from lossless_claw.message.text import MEDIA_TYPES, is_payload
 from lossless_claw.model import Raw
 from lossless_claw.tokens import IMAGE_TOKENS, MESSAGE_OVERHEAD, estimate
@@ -16,10 +17,10 @@ from lossless_claw.tokens import IMAGE_TOKENS, MESSAGE_OVERHEAD, estimate
 BLOCK_OVERHEAD = 8
 """Tokens of the frame of a block that is more than text: its type, its id."""
 
-_SENT = (
+_SENT = frozenset({
     "tool_calls", "function_call", "refusal", "audio", "name", "toolName", "reasoning_content",
     "reasoning", "reasoning_details", "output", "command", "toolCallId", "tool_call_id",
-)  # fmt: skip
+})  # fmt: skip
 """Members of a message, beside its content, that some provider is sent."""
 
 _FRAME = frozenset({"type", "text", "thinking", "content", "arguments", "input", "function"})
@@ -37,8 +38,8 @@ def tokens_of(message: Raw, text: str | None) -> int:
     else:
         if text is None:
             bill.add(message.get("content"))
-        bill.add_members(message, [key for key in _SENT if message.get(key)])
-    return MESSAGE_OVERHEAD + bill.overhead + estimate(text or "") + estimate(bill.joined())
+        bill.add_members(message, message.keys() & _SENT)
+    return MESSAGE_OVERHEAD + bill.overhead + estimate(bill.with_text(text))
 
 
 class _Bill:
@@ -48,10 +49,13 @@ class _Bill:
         self.overhead = 0
         self._pieces: list[str] = []
 
-    def joined(self) -> str:
-        return "\n".join(self._pieces)
+    def with_text(self, text: str | None) -> str:
+        """Return everything that is paid by length, *text* among it, as one text."""
+        if not self._pieces:
+            return text or ""
+        return "\n".join([text, *self._pieces] if text else self._pieces)
 
-    def add_members(self, value: Raw, keys: Any) -> None:
+    def add_members(self, value: Raw, keys: Iterable[str]) -> None:
         for key in sorted(keys):
             self.add(value[key])
 

@@ -7,15 +7,10 @@ from typing import Any
 from msgspec import Struct
 
 from lossless_claw.errors import HostError
+from lossless_claw.message.encoding import json_text, storable
 from lossless_claw.message.identity import full_hash, upstream_hash
 from lossless_claw.message.original import pack
-from lossless_claw.message.parts import (
-    first_string,
-    json_text,
-    parts_of,
-    single_text,
-    storable,
-)
+from lossless_claw.message.parts import first_string, parts_of, single_text
 from lossless_claw.message.price import tokens_of
 from lossless_claw.message.text import CALL_TYPES, plain_text
 from lossless_claw.message.times import moment_of, stored

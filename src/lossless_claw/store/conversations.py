@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from lossless_claw.errors import ConversationNotFoundError, UsageError
-from lossless_claw.message.parts import storable
+from lossless_claw.message.encoding import storable
 from lossless_claw.model import Conversation
 from lossless_claw.store.sqlite import Database
 

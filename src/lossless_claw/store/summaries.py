@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lossless_claw.errors import SummaryNotFoundError
-from lossless_claw.message.parts import storable
+from lossless_claw.message.encoding import storable
 from lossless_claw.model import Item, Summary, SummaryDraft
 from lossless_claw.store.search import Search
 from lossless_claw.store.sqlite import Database

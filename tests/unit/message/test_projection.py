@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless_claw.errors import HostError
+from lossless_claw.message.encoding import storable
 from lossless_claw.message.original import DamagedError, restore
-from lossless_claw.message.parts import storable
 from lossless_claw.message.projection import CALLS, RESULTS, Projection, project
 from lossless_claw.message.text import plain_text
 from lossless_claw.model import Entry, Outside, Raw
