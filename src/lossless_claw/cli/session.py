@@ -100,9 +100,12 @@ class Session:
 
     def read_database(self) -> Database:
         """Open the database read-only; never creates one."""
+        from lossless_claw.store.migrate import check_tables
         from lossless_claw.store.sqlite import Database
 
-        return Database(self.database_file(), read_only=True)
+        database = Database(self.database_file(), read_only=True)
+        check_tables(database)
+        return database
 
     def read_engine(self) -> Engine:
         """Open the engine read-only; never creates a database."""

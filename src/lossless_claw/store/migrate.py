@@ -82,9 +82,19 @@ def check_version(connection: sqlite3.Connection, path: str) -> None:
         )  # fmt: skip
 
 
-def has_tables(connection: sqlite3.Connection) -> bool:
-    """Whether the file holds conversations at all."""
-    return "messages" in _tables(connection)
+def check_tables(database: Database) -> None:
+    """Refuse a file that holds no conversations.
+
+    Raises:
+        StoreOpenError: If it is empty or a database of something else.
+    """
+    with database.read() as connection:
+        if "messages" not in _tables(connection):
+            raise StoreOpenError(
+                f"{database.path} holds no conversations",
+                hint="`lcm import PATH --db FILE` makes a database.",
+                path=database.path,
+            )
 
 
 def _version(connection: sqlite3.Connection) -> int | None:
@@ -105,6 +115,12 @@ def _tables(connection: sqlite3.Connection) -> set[str]:
 def _check_release(connection: sqlite3.Connection, path: str) -> None:
     present = _tables(connection)
     if "messages" not in present:
+        if present - {"sqlite_sequence"}:
+            raise StoreOpenError(
+                f"{path} is a database of something else: it has no table of messages",
+                hint="Choose another path with --db.",
+                path=path,
+            )
         return
     for table, column in _NEWEST_COLUMNS.items():
         columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}

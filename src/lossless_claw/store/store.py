@@ -10,7 +10,7 @@ from lossless_claw.store.adopt import adopt
 from lossless_claw.store.context import ContextItems
 from lossless_claw.store.conversations import Conversations
 from lossless_claw.store.messages import Messages
-from lossless_claw.store.migrate import check_version, has_tables, is_current, migrate
+from lossless_claw.store.migrate import check_tables, check_version, is_current, migrate
 from lossless_claw.store.rows import Rows
 from lossless_claw.store.search import Search
 from lossless_claw.store.sources import Sources
@@ -93,14 +93,12 @@ def _create(path: Path) -> None:
 
 
 def _check(database: Database) -> None:
+    check_tables(database)
     with database.read() as connection:
         check_version(connection, database.path)
         if not is_current(connection):
-            what = (
-                "has no tables of ours yet" if has_tables(connection) else "holds no conversations"
-            )
             raise StoreOpenError(
-                f"{database.path} {what}",
+                f"{database.path} has no tables of ours yet",
                 hint="Open it once for writing, for example with `lcm import PATH`.",
                 path=database.path,
             )

@@ -100,6 +100,21 @@ def test_a_database_of_something_else_is_not_read_as_ours(tmp_path: Path) -> Non
     connection.close()
     with pytest.raises(StoreOpenError, match="holds no conversations"):
         Store.open(path, read_only=True)
+    with pytest.raises(StoreOpenError, match="something else"):
+        Store.open(path)
+    tables = sqlite3.connect(path).execute("SELECT name FROM sqlite_master").fetchall()
+    assert tables == [("recipes",)]
+
+
+def test_a_lost_table_of_ours_is_made_again(tmp_path: Path) -> None:
+    path = made(tmp_path / "lcm.db")
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE lossless_summary")
+    connection.commit()
+    connection.close()
+    store = Store.open(path)
+    assert store.summaries.load(["sum_x"]) == []
+    store.close()
 
 
 def test_a_newer_schema_is_refused_with_the_version_needed(tmp_path: Path) -> None:
