@@ -10,10 +10,12 @@ from msgspec import Struct
 from lossless_claw import tokens
 from lossless_claw.model import Message, Summary
 from lossless_claw.recall import scope
+from lossless_claw.recall.below import Below
 from lossless_claw.recall.text import full_text
 
 if TYPE_CHECKING:
     from lossless_claw.store.store import Store
+    from lossless_claw.store.summaries import Outline
 
 MOST_NODES = 200
 PREVIEW = 240
@@ -42,7 +44,8 @@ class SummaryDescription(Struct, frozen=True):
     """A summary and its place in the DAG.
 
     `costs` go down from its direct sources to the messages; `truncated`: more than 200
-    summaries lie below and only those are counted. `tokens` are this library's estimate.
+    summaries lie below and only those, and the messages under them, are counted. `tokens` are
+    this library's estimate; those of the messages are of all.
     """
 
     id: str
@@ -121,10 +124,13 @@ def _message(store: Store, message: Message) -> MessageDescription:
 
 
 def _summary(store: Store, summary: Summary) -> SummaryDescription:
-    below = store.summaries.messages_under(summary.id)
-    ends = store.messages.load([below[0], below[-1]]) if below else []
     levels, truncated = _below(store, summary)
-    costs = [_cost(f"depth {level[0].depth}", level) for level in levels]
+    names = [summary.id, *(one.id for level in levels for one in level)]
+    messages = store.summaries.count_messages(names)
+    below = Below(store.summaries, summary.id)
+    ends = [below.end(is_last=is_last) for is_last in (False, True)]
+    first, last = store.summaries.seq_range(ends)
+    costs = [Cost(f"depth {level[0].depth}", len(level), _tokens(level)) for level in levels]
     return SummaryDescription(
         id=summary.id,
         type="summary",
@@ -135,14 +141,14 @@ def _summary(store: Store, summary: Summary) -> SummaryDescription:
         created_at=summary.created_at,
         earliest_at=summary.earliest_at,
         latest_at=summary.latest_at,
-        first_seq=ends[0].seq if ends else None,
-        last_seq=ends[-1].seq if ends else None,
-        messages=len(below),
+        first_seq=first,
+        last_seq=last,
+        messages=messages,
         model=summary.model,
         level=summary.level,
         sources=_sources(store, summary),
         derived=tuple(store.summaries.derived(summary.id)),
-        costs=(*costs, Cost("messages", len(below), summary.source_tokens)),
+        costs=(*costs, Cost("messages", messages, summary.source_tokens)),
         truncated=truncated,
         content=summary.content,
     )
@@ -150,29 +156,37 @@ def _summary(store: Store, summary: Summary) -> SummaryDescription:
 
 def _sources(store: Store, summary: Summary) -> tuple[Source, ...]:
     if summary.depth > 0:
-        found = store.summaries.load(summary.sources)
-        return tuple(Source(one.id, one.kind, tokens.estimate(one.content)) for one in found)
+        found = store.summaries.outline(summary.sources)
+        return tuple(Source(one.id, one.kind, one.tokens) for one in found)
     messages = store.messages.load(store.summaries.leaf_messages(summary.id)[:MOST_NODES])
     return tuple(Source(f"msg_{one.id}", one.role, one.tokens) for one in messages)
 
 
-def _below(store: Store, summary: Summary) -> tuple[list[list[Summary]], bool]:
+def _below(store: Store, summary: Summary) -> tuple[list[list[Outline]], bool]:
     """Return the summaries below by level, each once, and whether there are more than counted."""
-    levels: list[list[Summary]] = []
+    levels: list[list[Outline]] = []
     seen = {summary.id}
-    names = list(summary.sources)
+    names = list(dict.fromkeys(one for one in summary.sources if one != summary.id))
     while names:
-        fresh = [name for name in dict.fromkeys(names) if name not in seen]
         room = MOST_NODES + 1 - len(seen)
-        level = store.summaries.load(fresh[:room])
+        level = store.summaries.outline(names[:room])
         if level:
             levels.append(level)
-        if len(fresh) > room:
+        if len(names) > room:
             return levels, True
-        seen.update(fresh)
-        names = [source for one in level for source in one.sources]
+        seen.update(names)
+        names = _under(store, level, seen, MOST_NODES + 1 - len(seen))
     return levels, False
 
 
-def _cost(name: str, level: list[Summary]) -> Cost:
-    return Cost(name, len(level), sum(tokens.estimate(one.content) for one in level))
+def _under(store: Store, level: list[Outline], seen: set[str], room: int) -> list[str]:
+    """Return the sources of a level that were not seen yet; no further than behind *room*."""
+    fresh: dict[str, None] = {}
+    for one in level:
+        if one.depth > 0 and len(fresh) <= room:
+            fresh |= dict.fromkeys(x for x in store.summaries.sources(one.id) if x not in seen)
+    return list(fresh)
+
+
+def _tokens(level: list[Outline]) -> int:
+    return sum(one.tokens for one in level)

@@ -6,8 +6,9 @@ pieces that, put together, are the text (spec compaction-assembly-recall 6.6, de
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -15,6 +16,7 @@ from lossless_claw import tokens
 from lossless_claw.errors import CursorError, UsageError
 from lossless_claw.model import Message, Summary
 from lossless_claw.recall import scope
+from lossless_claw.recall.below import Below, Path
 from lossless_claw.recall.text import full_text
 from lossless_claw.store import cursor as cursors
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from lossless_claw.store.store import Store
 
 Level: TypeAlias = Literal["messages", "sources"]
+Step: TypeAlias = tuple[Path, int, int | str]
 
 _CHUNK = 16
 
@@ -46,15 +49,15 @@ class Piece(Struct, frozen=True):
 class Expansion(Struct, frozen=True):
     """A page of texts in order.
 
-    `tokens` is what it costs, `total_pieces` how many texts there are in all; `next_cursor` is
-    None on the last page.
+    `tokens` is what it costs; `next_cursor` is None on the last page. `total_pieces` is how many
+    texts there are in all, None below a condensed summary: counting them would read them all.
     """
 
     id: str
     pieces: tuple[Piece, ...]
     tokens: int
     next_cursor: str | None
-    total_pieces: int
+    total_pieces: int | None
 
 
 def expand(
@@ -86,39 +89,70 @@ def expand(
     if level not in ("messages", "sources"):
         raise UsageError(f"level must be messages or sources, not {level!r}")
     found = scope.find(store, node, conversations)
-    ids = _ids(store, found, level)
     name = found.id if isinstance(found, Summary) else f"msg_{found.id}"
     mark = cursors.fingerprint("expand", name, level)
-    index, offset = _start(mark, cursor, len(ids))
-    pieces = tuple(_fill(_texts(store, ids[index:]), offset, token_cap))
+    path, at, offset = _start(mark, cursor)
+    steps, total = _steps(store, found, level, path, at)
+    pages = _Pages(store, steps)
+    pieces = tuple(_fill(pages, offset, token_cap))
+    place = pages.place(len(pieces), pieces[-1]) if pieces else None
     return Expansion(
         id=name,
         pieces=pieces,
         tokens=sum(piece.tokens for piece in pieces),
-        next_cursor=_next(mark, pieces, index, len(ids)),
-        total_pieces=len(ids),
+        next_cursor=None if place is None else cursors.encode(mark, {"at": place}),
+        total_pieces=total,
     )
 
 
-def _ids(store: Store, found: Summary | Message, level: Level) -> Sequence[int | str]:
+def _steps(
+    store: Store, found: Summary | Message, level: Level, path: Path, at: int
+) -> tuple[Iterator[Step], int | None]:
+    """Return the texts from a place on, and how many there are in all where that is known."""
     if isinstance(found, Message):
-        return [found.id]
+        return _listed([found.id], path, at), 1
     if level == "sources" and found.depth > 0:
-        return list(found.sources)
-    return store.summaries.messages_under(found.id)
+        return _listed(found.sources, path, at), len(found.sources)
+    total = len(store.summaries.leaf_messages(found.id)) if found.depth == 0 else None
+    return iter(Below(store.summaries, found.id).walk(path, at)), total
 
 
-def _texts(store: Store, ids: Sequence[int | str]) -> Iterator[Piece]:
-    """Yield the whole texts in order, read a few at a time."""
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        for message in store.messages.load([one for one in chunk if isinstance(one, int)]):
-            yield _piece_of_message(message)
-        for summary in store.summaries.load([one for one in chunk if isinstance(one, str)]):
-            yield _piece_of_summary(summary)
+def _listed(ids: Sequence[int | str], path: Path, at: int) -> Iterator[Step]:
+    if path or not 0 <= at < max(1, len(ids)):
+        raise CursorError("the cursor names no text")
+    return (((), number, ids[number]) for number in range(at, len(ids)))
 
 
-def _fill(texts: Iterator[Piece], offset: int, cap: int) -> Iterator[Piece]:
+class _Pages:
+    """The texts of a walk, read a few at a time, and the places that they stand at."""
+
+    def __init__(self, store: Store, steps: Iterator[Step]):
+        self._store = store
+        self._steps = steps
+        self._passed: list[Step] = []
+
+    def __iter__(self) -> Iterator[Piece]:
+        while chunk := list(islice(self._steps, _CHUNK)):
+            self._passed += chunk
+            found = self._read([one for _, _, one in chunk])
+            yield from (found[one] for _, _, one in chunk if one in found)
+
+    def _read(self, ids: Sequence[int | str]) -> dict[int | str, Piece]:
+        messages = self._store.messages.load([one for one in ids if isinstance(one, int)])
+        summaries = self._store.summaries.load([one for one in ids if isinstance(one, str)])
+        found: dict[int | str, Piece] = {one.id: _piece_of_message(one) for one in messages}
+        return found | {one.id: _piece_of_summary(one) for one in summaries}
+
+    def place(self, count: int, last: Piece) -> list[Any] | None:
+        """Return where to go on after *count* texts; None at the end."""
+        if not last.complete:
+            path, at, _ = self._passed[count - 1]
+            return [path, at, last.offset + len(last.text)]
+        step = self._passed[count] if count < len(self._passed) else next(self._steps, None)
+        return None if step is None else [step[0], step[1], 0]
+
+
+def _fill(texts: Iterable[Piece], offset: int, cap: int) -> Iterator[Piece]:
     """Yield what fits: whole texts, or first of all a piece of one that fits no page."""
     left = cap
     for count, whole in enumerate(texts):
@@ -170,23 +204,11 @@ def _piece_of_summary(summary: Summary) -> Piece:
     )  # fmt: skip
 
 
-def _start(mark: str, cursor: str | None, count: int) -> tuple[int, int]:
+def _start(mark: str, cursor: str | None) -> tuple[Path, int, int]:
     if cursor is None:
-        return 0, 0
+        return (), 0, 0
     match cursors.decode(mark, cursor).get("at"):
-        case [int(index), int(offset)] if 0 <= index < count and offset >= 0:
-            return index, offset
+        case [list(path), int(at), int(offset)] if offset >= 0:
+            if all(type(number) is int for number in path):
+                return tuple(path), at, offset
     raise CursorError("the cursor names no text")
-
-
-def _next(mark: str, pieces: Sequence[Piece], index: int, count: int) -> str | None:
-    if not pieces:
-        return None
-    last = pieces[-1]
-    if not last.complete:
-        place = [index + len(pieces) - 1, last.offset + len(last.text)]
-    elif index + len(pieces) < count:
-        place = [index + len(pieces), 0]
-    else:
-        return None
-    return cursors.encode(mark, {"at": place})

@@ -172,8 +172,8 @@ def load(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, Row]:
     ).fetchall()
     parts = _parts(connection, listed)
     return {
-        row[0]: Row(*row) if row[0] not in parts else Row(*row[:5], joined(row[5], parts[row[0]]))
-        for row in rows
+        i: Row(i, conversation, seq, role, time, joined(text, parts[i]) if i in parts else text)
+        for i, conversation, seq, role, time, text in rows
     }
 
 
@@ -240,9 +240,7 @@ def _with_parts(
 ) -> Iterator[tuple[int, str]]:
     if not parts:
         return iter(rows)
-    return (
-        row if row[0] not in parts else (row[0], joined(row[1], parts[row[0]])) for row in rows
-    )
+    return (row if row[0] not in parts else (row[0], joined(row[1], parts[row[0]])) for row in rows)
 
 
 def _parts(connection: sqlite3.Connection, listed: str) -> dict[int, list[Columns]]:

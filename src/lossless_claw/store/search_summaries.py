@@ -6,6 +6,7 @@ else reads the texts.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,8 +15,8 @@ import regex
 from msgspec import Struct
 
 from lossless_claw.model import Match
-from lossless_claw.store import ranking, search_rows
-from lossless_claw.store.query import Query, loosened
+from lossless_claw.store import cjk, ranking, search_rows
+from lossless_claw.store.query import Query, Unit, loosened
 from lossless_claw.store.ranking import Scored
 from lossless_claw.store.search_regex import Limit
 from lossless_claw.store.search_rows import Indexes, Reach
@@ -84,11 +85,9 @@ class Summaries:
         if expression is None or not self._indexes.summary_words:
             return self._by_text(query)
         any_of, all_of = expression
-        whole = {row for row, _, _ in self._ranked(all_of)}
-        return [
-            Hit(node, Scored(node.id, -rank, row in whole))
-            for row, rank, node in self._ranked(any_of)
-        ]
+        found = self._ranked(any_of)
+        whole = self._rows(all_of) if found and any_of != all_of else {row for row, _, _ in found}
+        return [Hit(node, Scored(node.id, -rank, row in whole)) for row, rank, node in found]
 
     def by_pattern(self, pattern: regex.Pattern[str], limit: Limit) -> list[Hit]:
         """Return the summaries that *pattern* matches, newest first, as far as the time goes."""
@@ -111,7 +110,7 @@ class Summaries:
             )
         )
         found = []
-        for node in self._all():
+        for node in self._holding(loosened(query.units)):
             counts = [unit.count(node.text) for unit in units]
             if any(counts) and all(unit.is_in(node.text) for unit in required):
                 found.append((node, counts))
@@ -133,6 +132,12 @@ class Summaries:
         ).fetchall()
         return [(row[0], row[1], Node(*row[2:])) for row in rows]
 
+    def _rows(self, expression: str) -> set[int]:
+        rows = self._connection.execute(
+            "SELECT rowid FROM summaries_fts WHERE summaries_fts MATCH ?", (expression,)
+        )
+        return {row[0] for row in rows}
+
     def _candidates(self, pattern: str) -> Iterator[Node]:
         grams = trigram_expression(pattern) if self._indexes.summary_trigrams else None
         if grams is None:
@@ -150,6 +155,18 @@ class Summaries:
             f"""SELECT {_COLUMNS} FROM summaries s WHERE 1 {self._within.of_summaries()}
             ORDER BY 6 DESC, 1 DESC""",
             self._within.parameters(),
+        )
+
+    def _holding(self, units: tuple[Unit, ...]) -> Iterator[Node]:
+        """Yield the summaries that may hold one of the units."""
+        if any(unit.words or not cjk.RUN.fullmatch(unit.text) for unit in units):
+            return self._all()
+        # Looking through the texts inside SQLite is cheaper than reading them all.
+        return self._nodes(
+            f"""SELECT {_COLUMNS} FROM summaries s WHERE EXISTS
+            (SELECT 1 FROM json_each(:texts) t WHERE instr(s.content, t.value))
+            {self._within.of_summaries()} ORDER BY 6 DESC, 1 DESC""",
+            {**self._within.parameters(), "texts": json.dumps([unit.text for unit in units])},
         )
 
     def _nodes(self, statement: str, values: dict[str, str | None]) -> Iterator[Node]:

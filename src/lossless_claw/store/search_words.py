@@ -21,7 +21,8 @@ from lossless_claw.store.search_walk import Order
 
 BUDGET = 10_000
 POOL = 200
-_READ_AGAIN = 2_000
+_LOOKED_AT, _READ_AGAIN = 100, 1_000
+"""So many rows get a second look, each at its first so many characters."""
 
 
 class Words:
@@ -190,16 +191,15 @@ class Words:
         """Add to the scores what the words are worth that did not rank, each by its true weight."""
         rows = search_rows.newest(self._connection)
         result = dict(scores)
+        best = sorted(scores, key=lambda row: scores[row], reverse=True)[:_LOOKED_AT]
         with closing(sqlite3.connect(":memory:")) as memory:
             memory.execute("CREATE VIRTUAL TABLE t USING fts5(c, tokenize='porter unicode61')")
-            memory.executemany(
-                "INSERT INTO t(rowid, c) VALUES (?, ?)", self._contents(list(scores))
-            )
+            memory.executemany("INSERT INTO t(rowid, c) VALUES (?, ?)", self._contents(best))
             for at in dropped:
                 hits = memory.execute(
                     "SELECT rowid, rank FROM t WHERE t MATCH ?", (self._units[at].expression,)
                 ).fetchall()
-                local = ranking.idf(len(scores), len(hits))
+                local = ranking.idf(len(best), len(hits))
                 weight = ranking.idf(rows, self._frequencies[at]) / local
                 for row, rank in hits:
                     result[row] -= rank * weight

@@ -16,9 +16,7 @@ MOST_TRIGRAMS = 64
 _OF_ONE_LITERAL = 6
 
 # What `regex` reads in another way than the standard library: fuzzy matching, POSIX classes, sets.
-_FOREIGN = re.compile(
-    r"\{[\s\d,<=+]*[eisd][\s\deisd,<=+]*[:}]|\[\[|\[:|\[[^\]]*(?:--|&&|~~|\|\|)"
-)
+_FOREIGN = re.compile(r"\{[\s\d,<=+]*[eisd][\s\deisd,<=+]*[:}]|\[\[|\[:|\[[^\]]*(?:--|&&|~~|\|\|)")
 _NAMED = re.compile(r"\(\?<(?=[^=!])")
 _FOLDING = re.compile(r"\(\?[a-zA-Z]*[iIfF]")
 # These fold to letters outside ASCII, or from them.

@@ -145,9 +145,7 @@ def test_flags_and_choices_take_nothing_else(key, given):
 
 
 def test_numbers_in_a_file_may_be_texts_and_texts_are_trimmed(tmp_path):
-    config = from_file(
-        tmp_path, leafChunkTokens=" 5000 ", databasePath="  /x/y.db ", timezone=" "
-    )
+    config = from_file(tmp_path, leafChunkTokens=" 5000 ", databasePath="  /x/y.db ", timezone=" ")
     assert config.leaf_chunk_tokens == 5000
     assert config.database_path == "/x/y.db"
     assert config.timezone is None

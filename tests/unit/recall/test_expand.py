@@ -44,7 +44,7 @@ def test_the_pages_together_are_the_full_texts_within_the_cap(store, node, cap):
     }
     assert texts == wanted
     assert list(texts) == list(wanted)
-    assert page.total_pieces == len(wanted)
+    assert page.total_pieces == (None if node == "sum_c" else len(wanted))
 
 
 def test_an_oversized_message_is_split_and_says_whether_it_is_complete(store):

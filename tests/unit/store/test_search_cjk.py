@@ -109,3 +109,23 @@ def test_catch_up_tells_what_is_left():
     assert search.catch_up(4) == 6
     assert search.catch_up(100) == 0
     assert search.lag() == search.catch_up() == 0
+
+
+@pytest.mark.parametrize("sort", ["relevance", "recency", "hybrid"])
+def test_many_hits_of_one_character_come_newest_first_and_all_of_them(sort):
+    database, search = created()
+    ids = write(database, search, ["数据" if n % 3 else "x" for n in range(400)])
+    search.catch_up(350)
+    write_summary(database, search, "sum_1", "数据")
+    wanted = [one for one in ids[::-1] if (one - ids[0]) % 3]
+    listed, cursor = [], None
+    while True:
+        page = search.full_text("数", conversations=None, sort=sort, limit=30, cursor=cursor)
+        assert page.total == len(wanted) + 1
+        if sort != "recency":
+            assert "newest come first" in page.note
+        listed += [match.id for match in page.matches if match.type == "message"]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert listed == wanted

@@ -464,3 +464,50 @@ def test_neighbours_never_push_a_hit_out_of_the_pages():
     assert len(listed) == len(set(listed))
     assert wanted <= set(listed)
     assert page.total == len(wanted)
+
+
+@pytest.mark.parametrize("sort", ["relevance", "hybrid"])
+def test_a_repeated_query_and_a_further_page_say_the_same_bounds(monkeypatch, sort):
+    monkeypatch.setattr("lossless_claw.store.search_words.BUDGET", 50)
+    database, search = created()
+    ids = write(database, search, ["deploy plan" if n % 2 else "deploy" for n in range(300)])
+    first = search.full_text("deploy", conversations=None, sort=sort, limit=20)
+    assert "newest 50" in first.note
+    assert search.full_text("deploy", conversations=None, sort=sort, limit=20) == first
+    listed, cursor = [], None
+    while True:
+        page = search.full_text("deploy", conversations=None, sort=sort, limit=20, cursor=cursor)
+        assert page.note == first.note
+        listed += [match.id for match in page.matches]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert sorted(listed) == ids
+
+
+def test_a_repeated_cjk_query_says_the_same_bounds(monkeypatch):
+    monkeypatch.setattr("lossless_claw.store.search_texts.POOL", 20)
+    database, search = created()
+    write(database, search, ["\u6570\u636e\u5e93 plan"] * 50)
+    fill(search)
+    pages = [search.full_text("\u6570\u636e\u5e93", conversations=None) for _ in range(2)]
+    assert pages[0] == pages[1]
+    assert "newest 20" in pages[1].note
+
+
+def test_when_enough_rows_hold_every_word_they_come_first_and_the_others_are_not_lost(monkeypatch):
+    monkeypatch.setattr("lossless_claw.store.search_words.BUDGET", 50)
+    monkeypatch.setattr("lossless_claw.store.search_words.POOL", 30)
+    database, search = created()
+    ids = write(database, search, ["deploy plan" if n % 2 else "deploy" for n in range(200)])
+    listed, cursor = [], None
+    while True:
+        page = search.full_text("deploy plan", conversations=None, limit=25, cursor=cursor)
+        assert "30 best messages that hold every word" in page.note
+        assert page.total <= len(ids)
+        listed += [match.id for match in page.matches]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert {(one - ids[0]) % 2 for one in listed[:100]} == {1}
+    assert sorted(listed) == ids

@@ -13,6 +13,7 @@ from search_fixtures import created, fill, write, write_summary
 from lossless_claw.errors import PatternError
 from lossless_claw.store import trigrams
 from lossless_claw.store.search import Search
+from lossless_claw.store.search_effort import is_tame
 
 TEXTS = st.lists(
     st.text(alphabet="abcAB \n\"'_.-é数据K\0", max_size=30)
@@ -167,7 +168,8 @@ def test_a_catastrophic_pattern_ends_in_time_and_other_threads_go_on(pattern):
         assert ticks[0] > 5
 
 
-def test_when_the_time_ends_the_answer_says_so_and_the_cursor_goes_on():
+@pytest.mark.parametrize(("pattern", "rows"), [("h.*t.*", 40), ("h.t", 400)])
+def test_when_the_time_ends_the_answer_says_so_and_the_cursor_goes_on(pattern, rows):
     database, _ = created()
     now = [0.0]
 
@@ -176,13 +178,16 @@ def test_when_the_time_ends_the_answer_says_so_and_the_cursor_goes_on():
         return now[0]
 
     search = Search(database, monotonic)
-    ids = write(database, search, [f"row {n} hit" for n in range(40)])
+    ids = write(database, search, [f"row {n} hit" for n in range(rows)])
+    limit = 9 if rows == 40 else 3
     listed, cursor, notes = [], None, 0
     while True:
-        page = search.regex("h.t", conversations=None, limit=50, cursor=cursor, time_limit_ms=9)
+        page = search.regex(
+            pattern, conversations=None, limit=500, cursor=cursor, time_limit_ms=limit
+        )
         listed += [match.id for match in page.matches]
         if page.note:
-            assert re.search(r"searched \d+ of 40 messages", page.note)
+            assert re.search(rf"searched \d+ of {rows} messages", page.note)
             assert page.at_least
             notes += 1
         cursor = page.next_cursor
@@ -190,6 +195,67 @@ def test_when_the_time_ends_the_answer_says_so_and_the_cursor_goes_on():
             break
     assert listed == ids[::-1]
     assert notes > 2
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tame"),
+    [
+        ("[0-9a-f]{8}-[0-9]+", True),
+        (r"(?:foo|bar)\w*", False),
+        (r"(?:foo|bar)\d{1,5}", True),
+        ("(a+)+", False),
+        ("(a?){3}", False),
+        ("a.*b.*c", False),
+        ("a?" * 20, False),
+        (r"(?=a+)b", False),
+        (r"(a)\1", False),
+        ("(?:foo){e<=1}", False),
+        (r"\p{L}+x", False),
+    ],
+)
+def test_only_a_pattern_of_few_choices_is_matched_without_a_limit(pattern, tame):
+    assert is_tame(pattern) is tame
+
+
+@pytest.mark.parametrize(
+    ("pattern", "literal"),
+    [
+        ("[0-9]{8}-[0-9]+", "-"),
+        (r"rollback\w* migration", " migration"),
+        ("(?:ab)+c?", "ab"),
+        ("ab|cd", ""),
+        ("(?:ab)?", ""),
+        ("(?i)abc", ""),
+        ("(?:abc){e<=1}", ""),
+        ("(?=abc)d", "d"),
+        ("[ab]", ""),
+    ],
+)
+def test_a_literal_is_required_only_when_nothing_can_leave_it_out(pattern, literal):
+    assert trigrams.required_literal(pattern) == literal
+
+
+def test_parts_count_when_every_message_is_read_and_thinking_does_not():
+    database, search = created()
+    ids = write(database, search, ["one", "two", "three"])
+    with database.transaction() as connection:
+        connection.executemany(
+            """INSERT INTO message_parts(part_id, message_id, session_id, part_type, ordinal,
+            text_content, tool_output) VALUES (?, ?, '', ?, ?, ?, ?)""",
+            [
+                ("a", ids[0], "tool", 1, None, "7-7"),
+                ("b", ids[0], "text", 0, "9-9", None),
+                ("c", ids[1], "reasoning", 0, "7-7", None),
+                ("d", ids[2], "reasoning", 0, "7-7", "one 8-8"),
+            ],
+        )
+
+    def found(pattern):
+        return [match.id for match in search.regex(pattern, conversations=None).matches]
+
+    assert found(r"\d-\d") == [ids[2], ids[0]]
+    assert found(r"one\n9-9\n7-7$") == [ids[0]]
+    assert found("7-7") == [ids[0]]
 
 
 def test_tool_inputs_and_outputs_in_parts_are_found():

@@ -54,6 +54,24 @@ def test_the_window_shows_most_different_words():
     assert excerpt.best_window("nothing", finder, 60) is None
 
 
+@given(
+    st.text(alphabet="caheTIMouters \u0130\u017f\u6570\u636e.", max_size=40),
+    st.sampled_from(["cache", "cache timeout", "times hear", "\u6570\u636e cat", "a_cat its"]),
+)
+def test_what_is_passed_over_holds_no_hit(text, query):
+    finder = excerpt.finder(read_query(query).units)
+    first = finder.pattern.search(text)
+    if first and "\u017f" not in text:
+        assert finder.start(text) <= first.start()
+
+
+def test_a_window_far_behind_the_first_hit_is_not_looked_for_when_reach_ends():
+    text = "cache " + "pad " * 1_000 + "cache timeout"
+    finder = excerpt.finder(read_query("cache timeout").units)
+    assert excerpt.best_window(text, finder, 60) == (len(text) - 13, len(text))
+    assert excerpt.best_window(text, finder, 60, 1_000) == (0, 5)
+
+
 def test_the_rarest_terms_fit_the_budget_and_one_always_ranks():
     assert ranking.choose([50, 10, 0, 30], 40) == [1, 3]
     assert ranking.choose([500], 40) == [0]
