@@ -88,9 +88,7 @@ class Compactor:
 
     def context_tokens(self, conversation: int) -> int:
         """Return the tokens of the whole context: items, system head and overhead. Flat cost."""
-        running = self._store.conversations.running(conversation)
-        head = self._store.context.head_tokens(conversation)
-        return running.tokens + head + running.overhead
+        return self._store.conversations.running(conversation).context_tokens
 
     def note_sent(self, conversation: int, tokens: int) -> None:
         """Remember the size of the list that was handed to the host last."""
@@ -106,7 +104,7 @@ class Compactor:
         running = self._store.conversations.running(conversation)
         sent = memory.sent
         if sent is None:
-            sent = self.context_tokens(conversation) - running.overhead
+            sent = running.tokens + running.head_tokens
         overhead = min(max(0, observed - sent), budget // 2)
         if overhead > running.overhead + budget // 16:
             self._store.conversations.set_overhead(conversation, overhead)

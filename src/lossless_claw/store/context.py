@@ -93,17 +93,6 @@ class ContextItems:
             )  # fmt: skip
         return found[0] if found else None
 
-    def head_tokens(self, conversation: int) -> int:
-        """Return the tokens of the newest system head."""
-        with self._database.read() as connection:
-            (tokens,) = connection.execute(
-                """SELECT coalesce(sum(l.tokens), 0) FROM lossless_context c
-                CROSS JOIN json_each(c.head) j
-                CROSS JOIN lossless_message l ON l.message_id = j.value WHERE c.conversation = ?""",
-                (conversation,),
-            ).fetchone()
-        return int(tokens)
-
     # -- writing -------------------------------------------------------------------------
 
     def take_out(self, conversation: int, after_seq: int, reason: Outside) -> list[int]:

@@ -33,6 +33,12 @@ class Running(Struct, frozen=True):
     overhead: int = 0
     ambiguous: int = 0
     conflicts: int = 0
+    head_tokens: int = 0
+
+    @property
+    def context_tokens(self) -> int:
+        """Tokens of the whole context: items, system head and overhead."""
+        return self.tokens + self.head_tokens + self.overhead
 
 
 class Conversations:
@@ -112,8 +118,9 @@ class Conversations:
         with self._database.read() as connection:
             row = connection.execute(
                 """SELECT tokens, items, stored, first, head, cut, cut_budget, budget, overhead,
-                ambiguous, conflicts
-                FROM lossless_context WHERE conversation = ?""",
+                ambiguous, conflicts, CASE head WHEN '[]' THEN 0 ELSE (SELECT
+                coalesce(sum(l.tokens), 0) FROM json_each(head) j CROSS JOIN lossless_message l
+                ON l.message_id = j.value) END FROM lossless_context WHERE conversation = ?""",
                 (conversation,),
             ).fetchone()
         return Running() if row is None else Running(*row)

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from lossless_claw.errors import (
@@ -82,19 +82,22 @@ class Database:
 
     # -- reading and writing -------------------------------------------------------------
 
-    @contextmanager
-    def read(self) -> Iterator[sqlite3.Connection]:
+    def read(self) -> AbstractContextManager[sqlite3.Connection]:
         """Give a connection to read from; inside a transaction of this thread, the writer.
 
         Nests: an inner block reads through the same connection.
         """
+        if self._owner == threading.get_ident() and self._pid == os.getpid():
+            return _Given(self._writer)
+        bound = getattr(self._bound, "connection", None)
+        return self._reading() if bound is None else _Given(bound)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
         self._check_process()
-        bound: sqlite3.Connection | None = getattr(self._bound, "connection", None)
-        if self._is_memory or self.read_only or self._owner == threading.get_ident():
+        if self._is_memory or self.read_only:
             with self._lock, self._translated():
                 yield self._writer
-        elif bound is not None:
-            yield bound
         else:
             with self._slots, self._translated():
                 yield from self._lent()
@@ -153,19 +156,15 @@ class Database:
                 if self._depth == 0:
                     self._owner = None
 
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
         """Give the writer: inside the transaction of this thread, or in one of its own.
 
         For a step that is nothing without the whole: an error undoes all of the outer block too.
         A savepoint would make FTS5 write its pending terms out at every step.
         """
         if self._owner == threading.get_ident() and self._pid == os.getpid():
-            with self._translated():
-                yield self._writer
-            return
-        with self.transaction() as connection:
-            yield connection
+            return _Given(self._writer)
+        return self.transaction()
 
     def _statements(self) -> tuple[str, str, str]:
         if self._depth == 0:
@@ -246,6 +245,21 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
+
+
+class _Given:
+    """A connection that an outer block holds: it translates errors and gives it back."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self._connection
+
+    def __exit__(self, *raised: object) -> None:
+        """Leave it to the outer block."""
 
 
 def _uri(path: str, *, read_only: bool) -> str:
