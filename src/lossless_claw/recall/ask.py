@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from lossless_claw import tokens
-from lossless_claw.errors import UsageError
 from lossless_claw.model import Match
+from lossless_claw.recall import arguments
 from lossless_claw.store import excerpt
 from lossless_claw.store.query import read_query
 
@@ -58,8 +58,9 @@ def ask(
     Raises:
         PatternError: If there is no word in *question*.
     """
-    if limit < 1 or passage_tokens < 1:
-        raise UsageError("limit and passage_tokens must be at least 1")
+    arguments.text(question, "question")
+    arguments.whole(limit, "limit")
+    arguments.whole(passage_tokens, "passage_tokens")
     matches = _matches(store, question, conversations, limit)
     found = _texts(store, matches)
     passages = tuple(

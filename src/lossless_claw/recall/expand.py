@@ -15,7 +15,7 @@ from msgspec import Struct
 from lossless_claw import tokens
 from lossless_claw.errors import CursorError, UsageError
 from lossless_claw.model import Message, Summary
-from lossless_claw.recall import scope
+from lossless_claw.recall import arguments, scope
 from lossless_claw.recall.below import Below, Path
 from lossless_claw.recall.text import full_text
 from lossless_claw.store import cursor as cursors
@@ -84,10 +84,9 @@ def expand(
         MessageNotFoundError: If there is no such message within reach.
         CursorError: If the cursor belongs to another node or level.
     """
-    if token_cap < 1:
-        raise UsageError(f"token_cap must be at least 1, not {token_cap}")
-    if level not in ("messages", "sources"):
-        raise UsageError(f"level must be messages or sources, not {level!r}")
+    arguments.whole(token_cap, "token_cap")
+    arguments.one_of(level, "level", ("messages", "sources"))
+    arguments.cursor(cursor)
     found = scope.find(store, node, conversations)
     name = found.id if isinstance(found, Summary) else f"msg_{found.id}"
     mark = cursors.fingerprint("expand", name, level)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from lossless_claw.errors import PatternError, TimeFilterError, UsageError
+from lossless_claw.errors import PatternError, TimeFilterError
 from lossless_claw.model import Match
+from lossless_claw.recall import arguments
 
 if TYPE_CHECKING:
     from lossless_claw.store.search import Page, Scope, Sort
@@ -75,10 +76,10 @@ def grep(
         TimeFilterError: If a time is no instant or the range is empty.
         CursorError: If the cursor belongs to another query.
     """
-    if mode not in ("full_text", "regex"):
-        raise UsageError(f"mode must be full_text or regex, not {mode!r}")
-    if not 1 <= limit <= MOST:
-        raise UsageError(f"limit must be 1 to {MOST}, not {limit}")
+    arguments.text(pattern, "pattern")
+    arguments.one_of(mode, "mode", ("full_text", "regex"))
+    arguments.whole(limit, "limit", MOST)
+    arguments.cursor(cursor)
     start, end = _range(since, before)
     if mode == "regex":
         return _answer(
@@ -126,7 +127,7 @@ def _instant(name: str, value: When) -> datetime | None:
     try:
         time = value if isinstance(value, datetime) else datetime.fromisoformat(value.strip())
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise TimeFilterError(
             f"{name} must be a valid ISO timestamp, not {value!r}",
             hint="Write it like 2026-03-09T14:05:00Z.",

@@ -13,6 +13,7 @@ from lossless_claw.errors import (
     UsageError,
 )
 from lossless_claw.model import Message, Summary
+from lossless_claw.recall import arguments
 
 if TYPE_CHECKING:
     from lossless_claw.store.store import Store
@@ -43,6 +44,7 @@ def find(store: Store, node: str, conversations: Collection[int] | None) -> Summ
         SummaryNotFoundError: If there is no such summary within reach.
         MessageNotFoundError: If there is no such message within reach.
     """
+    arguments.text(node, "node")
     name = node.strip()
     if _SUMMARY.fullmatch(name):
         return _summary(store, name, conversations)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from threading import Lock
 
+from lossless_claw.message.encoding import storable
 from lossless_claw.store import cjk, search_rows
 from lossless_claw.store import search_paging as paging
 from lossless_claw.store.cursor import fingerprint
@@ -22,7 +23,7 @@ from lossless_claw.store.search_matching import matching
 from lossless_claw.store.search_paging import Page, Reading, Scope
 from lossless_claw.store.search_regex import Limit, compile_pattern
 from lossless_claw.store.search_rows import Indexes
-from lossless_claw.store.search_text import indexed_text, storable
+from lossless_claw.store.search_text import indexed_text
 from lossless_claw.store.search_walk import Order, Sort
 from lossless_claw.store.sqlite import Database
 
@@ -188,7 +189,7 @@ class Search:
             except sqlite3.DatabaseError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
                     raise
-                note = f"a search index is damaged ({error}): rebuild it with `lcm doctor repair`"
+                note = f"a search index is damaged ({error}): every message was read instead"
                 return search(Reading(connection, Indexes(), within, note))
 
     def _indexes(self, connection: sqlite3.Connection) -> Indexes:

@@ -6,9 +6,10 @@ Whatever indexes, scans or verifies uses this one text, so that they cannot disa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeAlias
 
+from lossless_claw.message.encoding import storable
 from lossless_claw.model import Part
 
 Columns: TypeAlias = tuple[str | None, str | None, str | None]
@@ -33,7 +34,7 @@ def joined(content: str, parts: Iterable[Part | Columns]) -> str:
     pieces = [content]
     for part in parts:
         for column in _columns(part) if isinstance(part, Part) else part:
-            if column and column not in content and not _is_held(column, pieces):
+            if column and not _is_held(column, content, pieces[-1]):
                 pieces.append(column)
     return "\n".join(pieces if content else pieces[1:])
 
@@ -54,25 +55,17 @@ def indexed_text(text: str) -> str:
     return "\n".join([first, *(line for line in kept if not line.strip().startswith(_ADVICE))])
 
 
-def storable(text: str) -> str:
-    """Return *text* as SQLite can hold it: lone surrogates become U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 def _columns(part: Part) -> Columns:
     text = None if part.kind == "reasoning" else part.text
     return text, part.tool_input, part.tool_output
 
 
-def _is_held(column: str, pieces: Sequence[str]) -> bool:
-    if len(pieces) > 1 and any(column in piece for piece in pieces):
+def _is_held(column: str, content: str, last: str) -> bool:
+    # Only content and the piece before: of a thousand parts, each with each is a million reads.
+    if column in content or column in last:
         return True
     # Outputs are often stored as the JSON text of the very string that content is.
-    return column.startswith('"') and any(_unquoted(column) in piece for piece in pieces)
+    return column.startswith('"') and ((bare := _unquoted(column)) in content or bare in last)
 
 
 def _unquoted(column: str) -> str:
