@@ -30,6 +30,9 @@ from lossless_claw.store.sqlite import Database
 __all__ = ["Page", "Scope", "Search", "Sort"]
 
 TIME_LIMIT_MS = 2_000
+MERGE_PAGES = 1_000
+"""Pages of the full-text index that one `catch_up` writes at most while it merges."""
+
 _REMEMBERED = 16
 _DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT})
 
@@ -76,6 +79,8 @@ class Search:
     def catch_up(self, limit: int = 256) -> int:
         """Index the next *limit* messages by trigram and CJK token; return the lag left.
 
+        The full-text index, which grows with every commit, is merged a bounded step further.
+
         The lag is a distance of message ids: 0 when nothing is left, else at least the number of
         messages left. A search is complete at any lag, only slower.
         """
@@ -86,6 +91,11 @@ class Search:
             if not found.grams:
                 return 0
             reached = _fill(connection, found, limit)
+            if found.words:
+                connection.execute(
+                    "INSERT INTO messages_fts(messages_fts, rank) VALUES ('merge', ?)",
+                    (MERGE_PAGES,),
+                )
             return max(0, search_rows.newest(connection) - reached)
 
     def lag(self) -> int:
