@@ -151,7 +151,7 @@ class Stages:
             missing = READY_ITEMS - len(engine.store.context.items(chat.id))
             coming = [message for turn in self.corpus.turns for message in turn]
             chat.append(coming[:missing])
-            while engine.store.search.catch_up(1_000):
+            while engine.store.indexing.catch_up(1_000):
                 pass
         return path
 

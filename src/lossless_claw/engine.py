@@ -158,7 +158,7 @@ class Engine:
             self._import_lane(transcript, lane, _key(session_key, index), count)
             for index, lane in enumerate(transcript.lanes)
         ]
-        while self.store.search.catch_up(1_000):
+        while self.store.indexing.catch_up(1_000):
             pass
         return items
 
@@ -197,9 +197,9 @@ class Engine:
             added: Messages stored since the last call.
         """
         waiting = self._waiting
-        waiting = self.store.search.lag() if waiting is None else waiting + added
+        waiting = self.store.indexing.lag() if waiting is None else waiting + added
         if waiting >= INDEX_LAG:
-            waiting = self.store.search.catch_up(INDEX_LAG)
+            waiting = self.store.indexing.catch_up(INDEX_LAG)
         self._waiting = waiting
 
     # -- recall --------------------------------------------------------------------------

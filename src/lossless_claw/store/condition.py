@@ -6,7 +6,7 @@ import sqlite3
 
 from msgspec import Struct
 
-from lossless_claw.store.search import Search
+from lossless_claw.store.indexing import Indexing
 from lossless_claw.store.sources import Source
 from lossless_claw.store.sqlite import Database
 
@@ -53,7 +53,7 @@ def condition(database: Database) -> Condition:
         ).fetchall()
     return Condition(
         database.has_fts5,
-        Search(database).lag(),
+        Indexing(database).lag(),
         ambiguous,
         conflicts,
         tuple(FullContext(*row) for row in over),

@@ -15,7 +15,7 @@ from lossless_claw.message.original import DamagedError, pack, restore
 from lossless_claw.message.parts import content_of, single_text
 from lossless_claw.message.projection import Projection
 from lossless_claw.model import Message, Outside, Part, Raw
-from lossless_claw.store.search import Search
+from lossless_claw.store.indexing import Indexing
 from lossless_claw.store.search_text import search_text
 from lossless_claw.store.sqlite import Database
 
@@ -30,9 +30,9 @@ _PAGE = 500
 class Messages:
     """The messages of one database."""
 
-    def __init__(self, database: Database, search: Search):
+    def __init__(self, database: Database, indexing: Indexing):
         self._database = database
-        self._search = search
+        self._indexing = indexing
 
     # -- writing -------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ class Messages:
             ids = list(range(first_id, first_id + len(rows)))
             _insert_messages(connection, conversation, ids, rows, seq, now)
             _insert_parts(connection, ids, rows)
-            self._search.add_messages(
+            self._indexing.add_messages(
                 connection,
                 [
                     (i, search_text(row.content, row.parts))

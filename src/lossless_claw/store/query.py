@@ -56,7 +56,7 @@ class Unit(Struct, frozen=True):
         """Return the words or CJK pieces, a unit each."""
         if self.words:
             return tuple(Unit(word, (word,)) for word in dict.fromkeys(self.words))
-        runs = cjk.RUN.findall(self.text)
+        runs = cjk.runs().findall(self.text)
         return tuple(Unit(piece) for piece in dict.fromkeys(p for r in runs for p in cjk.pieces(r)))
 
     def pattern(self) -> str:
@@ -128,7 +128,7 @@ def _phrase(quoted: str) -> Iterator[Unit]:
 def _chunk(chunk: str) -> Iterator[Unit]:
     """Yield the runs and the words of a text without blanks."""
     start = 0
-    for run in cjk.RUN.finditer(chunk):
+    for run in cjk.runs().finditer(chunk):
         yield from _compound(chunk[start : run.start()])
         yield Unit(run.group())
         start = run.end()

@@ -1,4 +1,4 @@
-"""Search over messages and summaries: what the indexes hold, and questions to them.
+"""Search over messages and summaries: questions to what `indexing` filled.
 
 The one room that others ask. Whatever text is given, the answer is a page of hits, or an error
 that says why the query is refused; never a database error, never silently less than there is.
@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from threading import Lock
 
-from lossless_claw.message.encoding import storable
-from lossless_claw.store import cjk, search_rows
 from lossless_claw.store import search_paging as paging
+from lossless_claw.store import search_rows
 from lossless_claw.store.cursor import fingerprint
 from lossless_claw.store.query import read_query
 from lossless_claw.store.search_full_text import full_text
@@ -23,22 +22,18 @@ from lossless_claw.store.search_matching import matching
 from lossless_claw.store.search_paging import Page, Reading, Scope
 from lossless_claw.store.search_regex import Limit, compile_pattern
 from lossless_claw.store.search_rows import Indexes
-from lossless_claw.store.search_text import indexed_text
 from lossless_claw.store.search_walk import Order, Sort
 from lossless_claw.store.sqlite import Database
 
 __all__ = ["Page", "Scope", "Search", "Sort"]
 
 TIME_LIMIT_MS = 2_000
-MERGE_PAGES = 1_000
-"""Pages of the full-text index that one `catch_up` writes at most while it merges."""
-
 _REMEMBERED = 16
 _DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT})
 
 
 class Search:
-    """The search indexes of one database. Safe to share between threads.
+    """What can be asked of the search indexes of one database. Safe to share between threads.
 
     Args:
         monotonic: Seconds that never go back, for the time limit.
@@ -49,62 +44,6 @@ class Search:
         self._monotonic = monotonic
         self._orders: OrderedDict[tuple[str, str, int], Order] = OrderedDict()
         self._lock = Lock()
-
-    # -- writing -------------------------------------------------------------------------
-
-    def add_messages(self, connection: sqlite3.Connection, rows: Sequence[tuple[int, str]]) -> None:
-        """Index messages for full text: id and search text, inside the caller's transaction."""
-        if not self._database.has_fts5:
-            return
-        indexed = [(message, indexed_text(storable(text))) for message, text in rows]
-        connection.executemany(
-            "INSERT INTO messages_fts(rowid, content) VALUES (?, ?)",
-            [(message, text) for message, text in indexed if text],
-        )
-
-    def add_summary(self, connection: sqlite3.Connection, summary: str, text: str) -> None:
-        """Index a summary, inside the caller's transaction."""
-        if not self._database.has_fts5:
-            return
-        content = storable(text)
-        connection.execute(
-            "INSERT INTO summaries_fts(summary_id, content) VALUES (?, ?)", (summary, content)
-        )
-        if self._database.has_trigram:
-            connection.execute(
-                "INSERT INTO summaries_fts_cjk(summary_id, content) VALUES (?, ?)",
-                (summary, _for_trigrams(content)),
-            )
-
-    def catch_up(self, limit: int = 256) -> int:
-        """Index the next *limit* messages by trigram and CJK token; return the lag left.
-
-        The full-text index, which grows with every commit, is merged a bounded step further.
-
-        The lag is a distance of message ids: 0 when nothing is left, else at least the number of
-        messages left. A search is complete at any lag, only slower.
-        """
-        if not self._database.has_fts5:
-            return 0
-        with self._database.transaction() as connection:
-            found = self._indexes(connection)
-            if not found.grams:
-                return 0
-            reached = _fill(connection, found, limit)
-            if found.words:
-                connection.execute(
-                    "INSERT INTO messages_fts(messages_fts, rank) VALUES ('merge', ?)",
-                    (MERGE_PAGES,),
-                )
-            return max(0, search_rows.newest(connection) - reached)
-
-    def lag(self) -> int:
-        """Return how far the trigram and CJK indexes are behind, as `catch_up` does; fills none."""
-        with self._database.read() as connection:
-            found = self._indexes(connection)
-            return max(0, search_rows.newest(connection) - found.watermark) if found.grams else 0
-
-    # -- reading -------------------------------------------------------------------------
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the search texts of the messages with these ids, without those that are gone."""
@@ -195,19 +134,14 @@ class Search:
         with self._database.read() as connection:
             within = search_rows.reach(connection, conversations, since, before)
             try:
-                return search(Reading(connection, self._indexes(connection), within))
+                return search(
+                    Reading(connection, search_rows.usable(connection, self._database), within)
+                )
             except sqlite3.DatabaseError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
                     raise
                 note = f"a search index is damaged ({error}): every message was read instead"
                 return search(Reading(connection, Indexes(), within, note))
-
-    def _indexes(self, connection: sqlite3.Connection) -> Indexes:
-        return search_rows.indexes(
-            connection,
-            has_fts5=self._database.has_fts5,
-            has_trigram=self._database.has_trigram,
-        )
 
     def _remembered(self, key: tuple[str, str, int], make: Callable[[], Order]) -> Order:
         """Return the order of the first page: weights move with every message that comes in."""
@@ -221,33 +155,3 @@ class Search:
             while len(self._orders) > _REMEMBERED:
                 self._orders.popitem(last=False)
         return known
-
-
-def _fill(connection: sqlite3.Connection, found: Indexes, limit: int) -> int:
-    """Index the next messages above the watermark and move it; return where it is now."""
-    rows = connection.execute(
-        "SELECT message_id FROM messages WHERE message_id > ? ORDER BY message_id LIMIT ?",
-        (found.watermark, limit),
-    ).fetchall()
-    if not rows:
-        return found.watermark
-    loaded = search_rows.load(connection, [row[0] for row in rows]).values()
-    if found.trigrams:
-        connection.executemany(
-            "INSERT INTO lossless_trigram(rowid, c) VALUES (?, ?)",
-            [(row.id, _for_trigrams(row.text)) for row in loaded],
-        )
-    tokens = [(row.id, cjk.index_tokens(row.text)) for row in loaded]
-    connection.executemany(
-        "INSERT INTO lossless_cjk(rowid, c) VALUES (?, ?)", [pair for pair in tokens if pair[1]]
-    )
-    connection.execute(
-        "INSERT OR REPLACE INTO lossless_meta(name, value) VALUES (?, ?)",
-        (search_rows.WATERMARK, rows[-1][0]),
-    )
-    return int(rows[-1][0])
-
-
-def _for_trigrams(text: str) -> str:
-    # The trigram tokenizer stops at a NUL.
-    return text.replace("\0", "\ufffd")

@@ -18,6 +18,7 @@ from msgspec import Struct
 from lossless_claw.model import Match
 from lossless_claw.store import ranking
 from lossless_claw.store.search_text import Columns, joined
+from lossless_claw.store.sqlite import Database
 
 CHUNK = 128
 END = 1 << 62
@@ -114,8 +115,9 @@ class Row(Struct, frozen=True):
     text: str
 
 
-def indexes(connection: sqlite3.Connection, *, has_fts5: bool, has_trigram: bool) -> Indexes:
+def usable(connection: sqlite3.Connection, database: Database) -> Indexes:
     """Return which of the search tables are in this file and can be read by this SQLite."""
+    has_fts5, has_trigram = database.has_fts5, database.has_trigram
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     names = {row[0] for row in rows}
     ours = has_fts5 and "lossless_meta" in names

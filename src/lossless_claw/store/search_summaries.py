@@ -159,7 +159,7 @@ class Summaries:
 
     def _holding(self, units: tuple[Unit, ...]) -> Iterator[Node]:
         """Yield the summaries that may hold one of the units."""
-        if any(unit.words or not cjk.RUN.fullmatch(unit.text) for unit in units):
+        if any(unit.words or not cjk.runs().fullmatch(unit.text) for unit in units):
             return self._all()
         # Looking through the texts inside SQLite is cheaper than reading them all.
         return self._nodes(

@@ -35,7 +35,7 @@ class Seeker:
     """Finds a unit in a text: whole words whatever their case, a CJK run as it stands."""
 
     def __init__(self, unit: Unit):
-        is_plain = not unit.words and cjk.RUN.fullmatch(unit.text) is not None
+        is_plain = not unit.words and cjk.runs().fullmatch(unit.text) is not None
         self._text = unit.text if is_plain else None
         self._pattern = re.compile(unit.pattern(), re.IGNORECASE)
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lossless_claw.errors import StoreOpenError, StoreReadOnlyError
 from lossless_claw.store.adopt import adopt
 from lossless_claw.store.context import ContextItems
 from lossless_claw.store.conversations import Conversations
+from lossless_claw.store.indexing import Indexing
 from lossless_claw.store.messages import Messages
 from lossless_claw.store.migrate import check_tables, check_version, is_current, migrate
 from lossless_claw.store.rows import Rows
-from lossless_claw.store.search import Search
 from lossless_claw.store.sources import Sources
 from lossless_claw.store.sqlite import BUSY_MS, MEMORY, Database
 from lossless_claw.store.summaries import Summaries
+
+if TYPE_CHECKING:
+    from lossless_claw.store.search import Search
 
 
 class Store:
@@ -26,10 +31,10 @@ class Store:
 
     def __init__(self, database: Database):
         self.database = database
-        self.search = Search(database)
+        self.indexing = Indexing(database)
         self.conversations = Conversations(database)
-        self.messages = Messages(database, self.search)
-        self.summaries = Summaries(database, self.search)
+        self.messages = Messages(database, self.indexing)
+        self.summaries = Summaries(database, self.indexing)
         self.context = ContextItems(database)
         self.sources = Sources(database)
 
@@ -54,6 +59,13 @@ class Store:
             database.close()
             raise
         return store
+
+    @cached_property
+    def search(self) -> Search:
+        """Questions to the search indexes."""
+        from lossless_claw.store.search import Search
+
+        return Search(self.database)
 
     @property
     def path(self) -> str:

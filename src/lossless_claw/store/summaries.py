@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from lossless_claw.errors import SummaryNotFoundError
 from lossless_claw.message.encoding import storable
 from lossless_claw.model import Item, Summary, SummaryDraft
-from lossless_claw.store.search import Search
+from lossless_claw.store.indexing import Indexing
 from lossless_claw.store.sqlite import Database
 from lossless_claw.tokens import estimate, estimate_upstream
 
@@ -39,9 +39,11 @@ class Outline(Struct, frozen=True):
 class Summaries:
     """The summaries of one database."""
 
-    def __init__(self, database: Database, search: Search, salt: Callable[[], str] | None = None):
+    def __init__(
+        self, database: Database, indexing: Indexing, salt: Callable[[], str] | None = None
+    ):
         self._database = database
-        self._search = search
+        self._indexing = indexing
         self._salt = salt or (lambda: os.urandom(16).hex())
 
     # -- writing -------------------------------------------------------------------------
@@ -96,7 +98,7 @@ class Summaries:
             f"INSERT INTO {table}(summary_id, {column}, ordinal) VALUES (?, ?, ?)",
             [(summary, source, n) for n, source in enumerate(sources)],
         )
-        self._search.add_summary(connection, summary, text)
+        self._indexing.add_summary(connection, summary, text)
         return summary
 
     # -- reading -------------------------------------------------------------------------

@@ -44,4 +44,4 @@ def add_summary(store, name, text, *, messages=(), sources=(), depth=0, conversa
             connection.execute(
                 "INSERT INTO summary_parents VALUES (?, ?, ?)", (name, source, place)
             )
-        store.search.add_summary(connection, name, text)
+        store.indexing.add_summary(connection, name, text)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import lossless_claw.store
+from lossless_claw.store.indexing import Indexing
 from lossless_claw.store.search import Search
 from lossless_claw.store.sqlite import Database
 
@@ -31,7 +32,6 @@ def created(path: str = ":memory:", *, has_fts5: bool = True) -> tuple[Database,
 
 def write(
     database: Database,
-    search: Search,
     texts: Sequence[str],
     *,
     conversation: int = 1,
@@ -57,13 +57,12 @@ def write(
                 "INSERT INTO lossless_message(message_id, conversation, hash, tokens) VALUES (?, ?, x'00', 1)",
                 (cursor.lastrowid, conversation),
             )
-        search.add_messages(connection, list(zip(ids, texts, strict=True)))
+        Indexing(database).add_messages(connection, list(zip(ids, texts, strict=True)))
     return ids
 
 
 def write_summary(
     database: Database,
-    search: Search,
     name: str,
     text: str,
     messages: Sequence[int] = (),
@@ -81,10 +80,10 @@ def write_summary(
             "INSERT INTO summary_messages(summary_id, message_id, ordinal) VALUES (?, ?, ?)",
             [(name, message, place) for place, message in enumerate(messages)],
         )
-        search.add_summary(connection, name, text)
+        Indexing(database).add_summary(connection, name, text)
 
 
-def fill(search: Search) -> None:
+def fill(database: Database) -> None:
     """Bring the trigram and CJK indexes up to date."""
-    while search.catch_up(100):
+    while Indexing(database).catch_up(100):
         pass

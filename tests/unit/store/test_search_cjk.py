@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from search_fixtures import created, fill, write, write_summary
 
 from lossless_claw.store import cjk
+from lossless_claw.store.indexing import Indexing
 
 ROWS = ["今天讨论了部署方案", "飞书通知已静默", "deploy plan 部署 v2"]
 
@@ -24,9 +25,9 @@ ROWS = ["今天讨论了部署方案", "飞书通知已静默", "deploy plan 部
 )
 def test_short_terms(query, expected, is_all, is_indexed):
     database, search = created()
-    write(database, search, ROWS)
+    write(database, ROWS)
     if is_indexed:
-        fill(search)
+        fill(database)
     page = search.full_text(query, conversations=None)
     assert {match.id for match in page.matches} == expected
     assert page.total == len(expected)
@@ -35,16 +36,16 @@ def test_short_terms(query, expected, is_all, is_indexed):
 
 def test_rows_with_both_scripts_come_first():
     database, search = created()
-    write(database, search, [*ROWS, "部署v2完成"])
-    fill(search)
+    write(database, [*ROWS, "部署v2完成"])
+    fill(database)
     listed = [match.id for match in search.full_text("部署 v2", conversations=None).matches]
     assert set(listed[:2]) == {3, 4}
 
 
 def test_a_sentence_finds_the_rows_that_hold_parts_of_it():
     database, search = created()
-    write(database, search, [*ROWS, "完全无关的东西"])
-    fill(search)
+    write(database, [*ROWS, "完全无关的东西"])
+    fill(database)
     page = search.full_text("我们今天怎么部署", conversations=None, scope="messages")
     assert page.matches[0].id in {1, 3}
     assert {1, 3} <= {match.id for match in page.matches}
@@ -52,7 +53,7 @@ def test_a_sentence_finds_the_rows_that_hold_parts_of_it():
 
 def test_summaries_are_found_by_one_character():
     database, search = created()
-    write_summary(database, search, "sum_1", "讨论了缓存")
+    write_summary(database, "sum_1", "讨论了缓存")
     assert [match.id for match in search.full_text("缓", conversations=None).matches] == ["sum_1"]
 
 
@@ -68,9 +69,9 @@ CHARACTERS = "数据库缓存한국かなカー。、a 1"
 )
 def test_every_row_that_holds_the_text_is_found(rows, needle, indexed, sort):
     database, search = created()
-    ids = write(database, search, rows)
+    ids = write(database, rows)
     if indexed:
-        search.catch_up(indexed)
+        Indexing(database).catch_up(indexed)
     wanted = {one for one, row in zip(ids, rows, strict=True) if needle in row}
     listed, cursor = [], None
     while True:
@@ -88,8 +89,8 @@ def test_every_row_that_holds_the_text_is_found(rows, needle, indexed, sort):
 
 def test_newest_first_by_recency():
     database, search = created()
-    ids = write(database, search, ["数据"] * 20)
-    search.catch_up(10)
+    ids = write(database, ["数据"] * 20)
+    Indexing(database).catch_up(10)
     page = search.full_text("数据", conversations=None, sort="recency", limit=5)
     assert [match.id for match in page.matches] == ids[:-6:-1]
     assert page.total == 20
@@ -103,20 +104,20 @@ def test_tokens_are_ascii_and_distinct():
 
 
 def test_catch_up_tells_what_is_left():
-    database, search = created()
-    write(database, search, ["数据"] * 10)
-    assert search.lag() == 10
-    assert search.catch_up(4) == 6
-    assert search.catch_up(100) == 0
-    assert search.lag() == search.catch_up() == 0
+    database, _ = created()
+    write(database, ["数据"] * 10)
+    assert Indexing(database).lag() == 10
+    assert Indexing(database).catch_up(4) == 6
+    assert Indexing(database).catch_up(100) == 0
+    assert Indexing(database).lag() == Indexing(database).catch_up() == 0
 
 
 @pytest.mark.parametrize("sort", ["relevance", "recency", "hybrid"])
 def test_many_hits_of_one_character_come_newest_first_and_all_of_them(sort):
     database, search = created()
-    ids = write(database, search, ["数据" if n % 3 else "x" for n in range(400)])
-    search.catch_up(350)
-    write_summary(database, search, "sum_1", "数据")
+    ids = write(database, ["数据" if n % 3 else "x" for n in range(400)])
+    Indexing(database).catch_up(350)
+    write_summary(database, "sum_1", "数据")
     wanted = [one for one in ids[::-1] if (one - ids[0]) % 3]
     listed, cursor = [], None
     while True:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from search_fixtures import created, fill, write, write_summary
 
 from lossless_claw.errors import CursorError, PatternError, UsageError
+from lossless_claw.store.indexing import Indexing
 from lossless_claw.store.search import Search
 from lossless_claw.store.sqlite import Database
 
@@ -24,9 +25,7 @@ def found(search, query, **options):
 
 def test_rows_with_all_words_come_before_rows_with_some():
     database, search = created()
-    both, one, _ = write(
-        database, search, ["plan " * 9 + "and a deploy", "deploy deploy", "nothing"]
-    )
+    both, one, _ = write(database, ["plan " * 9 + "and a deploy", "deploy deploy", "nothing"])
     assert found(search, "deploy plan") == [both, one]
     assert found(search, "deploy plan", sort="recency") == [both, one]
 
@@ -34,7 +33,7 @@ def test_rows_with_all_words_come_before_rows_with_some():
 def test_recency_is_newest_first_and_relevance_the_best_of_all():
     database, search = created()
     filler = " ".join(f"w{n}" for n in range(40))
-    ids = write(database, search, ["zephyr zephyr", *(f"zephyr {filler}" for _ in range(1_000))])
+    ids = write(database, ["zephyr zephyr", *(f"zephyr {filler}" for _ in range(1_000))])
     assert found(search, "zephyr", sort="recency", limit=3) == ids[:-4:-1]
     page = search.full_text("zephyr", conversations=None, limit=3)
     assert page.matches[0].id == ids[0]
@@ -73,7 +72,7 @@ def test_what_a_query_means(query, expected):
         "where is",
     ]
     database, search = created()
-    ids = write(database, search, texts)
+    ids = write(database, texts)
     expected_ids = [ids[at] for at in expected]
     assert found(search, query)[: len(expected_ids)] == expected_ids
     if len(expected) != 1 or query != "where is the":
@@ -119,9 +118,9 @@ def test_no_query_is_a_database_error(query):
 
 def _hostile(*, has_fts5: bool) -> Search:
     database, search = created(has_fts5=has_fts5)
-    write(database, search, ["a word", "数据 and col:x", "b\0c"])
-    write_summary(database, search, "sum_a", "a word of 数据")
-    fill(search)
+    write(database, ["a word", "数据 and col:x", "b\0c"])
+    write_summary(database, "sum_a", "a word of 数据")
+    fill(database)
     return search
 
 
@@ -138,7 +137,7 @@ _HOSTILE_WITHOUT_FTS5 = _hostile(has_fts5=False)
 )
 def test_pages_hold_every_row_with_a_word_once(rows, words, sort, limit):
     database, search = created()
-    ids = write(database, search, [" ".join(row) for row in rows])
+    ids = write(database, [" ".join(row) for row in rows])
     listed, cursor, total = [], None, None
     while True:
         page = search.full_text(
@@ -161,14 +160,13 @@ def test_a_page_neither_repeats_nor_skips_while_messages_come_in():
     database, search = created()
     write(
         database,
-        search,
         [f"zephyr {'pad ' * (n % 7)}{'deploy' if n % 3 else ''}" for n in range(400)],
     )
     listed, cursor = [], None
     while True:
         page = search.full_text("zephyr deploy", conversations=None, limit=37, cursor=cursor)
         listed += [match.id for match in page.matches]
-        write(database, search, ["zephyr deploy " * 5] * 20)
+        write(database, ["zephyr deploy " * 5] * 20)
         cursor = page.next_cursor
         if cursor is None:
             break
@@ -178,7 +176,7 @@ def test_a_page_neither_repeats_nor_skips_while_messages_come_in():
 
 def test_a_cursor_is_bound_to_its_query():
     database, search = created()
-    write(database, search, ["zephyr"] * 5)
+    write(database, ["zephyr"] * 5)
     cursor = search.full_text("zephyr", conversations=None, limit=2).next_cursor
     for call in (
         lambda: search.full_text("other", conversations=None, cursor=cursor),
@@ -193,8 +191,8 @@ def test_a_cursor_is_bound_to_its_query():
 
 def test_a_scope_holds_only_its_conversations_and_an_empty_one_nothing():
     database, search = created()
-    mine = write(database, search, ["zephyr one", "zephyr two"])
-    theirs = write(database, search, ["zephyr three"], conversation=2)
+    mine = write(database, ["zephyr one", "zephyr two"])
+    theirs = write(database, ["zephyr three"], conversation=2)
     assert set(found(search, "zephyr", conversations=[1])) == set(mine)
     assert found(search, "zephyr", conversations=[2]) == theirs
     assert found(search, "zephyr", conversations=[]) == []
@@ -205,8 +203,8 @@ def test_a_scope_holds_only_its_conversations_and_an_empty_one_nothing():
 
 def test_a_row_without_a_side_row_is_found_in_its_scope():
     database, search = created()
-    ids = write(database, search, ["zephyr one", "zephyr two"])
-    write(database, search, ["other"], conversation=2)
+    ids = write(database, ["zephyr one", "zephyr two"])
+    write(database, ["other"], conversation=2)
     with database.transaction() as connection:
         connection.execute("DELETE FROM lossless_message WHERE message_id = ?", (ids[0],))
     assert set(found(search, "zephyr", conversations=[1])) == set(ids)
@@ -215,7 +213,7 @@ def test_a_row_without_a_side_row_is_found_in_its_scope():
 def test_times_bound_the_hits_in_both_stored_formats():
     database, search = created()
     times = ["2026-03-01 10:00:00", "2026-03-01T12:00:00.000Z", "2026-03-01T14:00:00.500Z"]
-    ids = write(database, search, ["zephyr"] * 3, times=times)
+    ids = write(database, ["zephyr"] * 3, times=times)
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert set(found(search, "zephyr", since=noon)) == set(ids[1:])
     assert found(search, "zephyr", before=noon) == ids[:1]
@@ -226,8 +224,8 @@ def test_times_bound_the_hits_in_both_stored_formats():
 
 def test_a_summary_and_the_message_under_it_are_both_found():
     database, search = created()
-    (message,) = write(database, search, ["the zephyr is deployed"])
-    write_summary(database, search, "sum_1", "about the zephyr", [message])
+    (message,) = write(database, ["the zephyr is deployed"])
+    write_summary(database, "sum_1", "about the zephyr", [message])
     for page in (
         search.full_text("zephyr", conversations=None),
         search.regex("zephyr", conversations=None),
@@ -251,9 +249,9 @@ def test_a_summary_and_the_message_under_it_are_both_found():
 
 def test_pages_over_both_streams_hold_everything_once():
     database, search = created()
-    write(database, search, [f"zephyr {n}" for n in range(23)])
+    write(database, [f"zephyr {n}" for n in range(23)])
     for n in range(11):
-        write_summary(database, search, f"sum_{n}", f"zephyr summary {n}")
+        write_summary(database, f"sum_{n}", f"zephyr summary {n}")
     for ask in (
         lambda cursor: search.full_text("zephyr", conversations=None, limit=4, cursor=cursor),
         lambda cursor: search.full_text(
@@ -276,7 +274,6 @@ def test_a_short_neighbour_of_a_hit_is_listed_for_a_question_of_several_words():
     database, search = created()
     ids = write(
         database,
-        search,
         ["x"] * 5
         + ["where did caroline park the green bicycle", "Behind the library.", *["y"] * 5],
     )
@@ -291,7 +288,7 @@ def test_a_short_neighbour_of_a_hit_is_listed_for_a_question_of_several_words():
 
 def test_a_snippet_is_one_short_line_around_the_hit():
     database, search = created()
-    write(database, search, ["start\n" + "pad " * 500 + "the zephyr\nblows " + "end " * 300])
+    write(database, ["start\n" + "pad " * 500 + "the zephyr\nblows " + "end " * 300])
     (match,) = search.full_text("zephyr", conversations=None).matches
     assert "zephyr blows" in match.snippet
     assert "\n" not in match.snippet
@@ -307,7 +304,7 @@ def test_a_reference_to_a_stored_file_is_found_by_its_exploration_not_by_its_adv
         "Exploration Summary:\nquince harvest log\n\n"
         'Call lcm_describe(id="file_0123456789abcdef") to expand it'
     )
-    ids = write(database, search, [text])
+    ids = write(database, [text])
     assert found(search, "quince") == ids
     assert found(search, "file_0123456789abcdef") == ids
     assert found(search, "expand") == []
@@ -318,7 +315,6 @@ def test_common_words_are_ranked_within_bounds_and_said_so(monkeypatch):
     database, search = created()
     ids = write(
         database,
-        search,
         [f"common {'rare' if n == 3 else ''} {'often' if n % 2 else ''}" for n in range(200)],
     )
     page = search.full_text("common", conversations=None, limit=200)
@@ -333,10 +329,9 @@ def test_without_fts5_words_are_found_as_words_and_it_is_said():
     database, search = created(has_fts5=False)
     ids = write(
         database,
-        search,
         ["rate 100%", "rate 1000", "a_b", "axb", "the cache", "cached", "deploy the cache"],
     )
-    assert search.catch_up() == 0
+    assert Indexing(database).catch_up() == 0
     assert found(search, "100%") == [ids[0]]
     assert found(search, "a_b") == [ids[2]]
     assert found(search, "CACHE", sort="recency") == [ids[6], ids[4]]
@@ -346,8 +341,8 @@ def test_without_fts5_words_are_found_as_words_and_it_is_said():
 
 def test_a_damaged_index_is_said_and_the_texts_are_read_instead():
     database, search = created()
-    ids = write(database, search, ["zephyr one", "other"])
-    fill(search)
+    ids = write(database, ["zephyr one", "other"])
+    fill(database)
     with database.transaction() as connection:
         connection.execute("DROP TABLE messages_fts_data")
         connection.execute("DROP TABLE lossless_trigram_data")
@@ -368,7 +363,7 @@ def test_arguments_that_do_not_exist_are_refused(options):
 
 def test_messages_outside_the_context_are_found():
     database, search = created()
-    ids = write(database, search, ["zephyr reset", "zephyr rewound", "zephyr branch"])
+    ids = write(database, ["zephyr reset", "zephyr rewound", "zephyr branch"])
     with database.transaction() as connection:
         for one, reason in zip(ids, ("reset", "rewound", "branch"), strict=True):
             connection.execute(
@@ -379,10 +374,10 @@ def test_messages_outside_the_context_are_found():
 
 def test_no_statement_scans_the_messages():
     database, search = created()
-    ids = write(database, search, [f"zephyr {n} 数据" for n in range(30)])
-    write(database, search, ["other"], conversation=2)
-    write_summary(database, search, "sum_1", "zephyr 数据", ids[:5])
-    fill(search)
+    ids = write(database, [f"zephyr {n} 数据" for n in range(30)])
+    write(database, ["other"], conversation=2)
+    write_summary(database, "sum_1", "zephyr 数据", ids[:5])
+    fill(database)
     run: list[str] = []
     database._writer.set_trace_callback(run.append)
     for scope in (None, [1]):
@@ -407,7 +402,7 @@ def test_no_statement_scans_the_messages():
 
 def test_readers_are_served_while_messages_are_written(tmp_path):
     database, search = created(str(tmp_path / "lcm.db"))
-    write(database, search, ["zephyr 数据"] * 50)
+    write(database, ["zephyr 数据"] * 50)
     with ThreadPoolExecutor(4) as pool:
         asked = [
             pool.submit(ask, conversations=[1])
@@ -419,8 +414,8 @@ def test_readers_are_served_while_messages_are_written(tmp_path):
             )
         ]
         for _ in range(5):
-            write(database, search, ["zephyr 数据"] * 10)
-            search.catch_up(30)
+            write(database, ["zephyr 数据"] * 10)
+            Indexing(database).catch_up(30)
         pages = [one.result() for one in asked]
     assert all(50 <= page.total <= 100 for page in pages)
     database.close()
@@ -442,7 +437,7 @@ def test_a_file_that_upstream_wrote_is_searched_without_our_tables(shared, tmp_p
     assert page.total == hits > 0
     assert search.full_text("rollback", conversations=[1], scope="messages").matches
     assert "every message was read" in search.full_text("数据库", conversations=[1]).note
-    assert search.lag() == 0
+    assert Indexing(database).lag() == 0
     database.close()
 
 
@@ -452,7 +447,7 @@ def test_neighbours_never_push_a_hit_out_of_the_pages():
         f"{'deploy plan retry' if n % 5 == 0 else 'pad'}{' deploy' if n % 7 == 0 else ''}"
         for n in range(900)
     ]
-    ids = write(database, search, texts)
+    ids = write(database, texts)
     listed, cursor = [], None
     while True:
         page = search.full_text("deploy plan retry", conversations=None, limit=200, cursor=cursor)
@@ -470,7 +465,7 @@ def test_neighbours_never_push_a_hit_out_of_the_pages():
 def test_a_repeated_query_and_a_further_page_say_the_same_bounds(monkeypatch, sort):
     monkeypatch.setattr("lossless_claw.store.search_words.BUDGET", 50)
     database, search = created()
-    ids = write(database, search, ["deploy plan" if n % 2 else "deploy" for n in range(300)])
+    ids = write(database, ["deploy plan" if n % 2 else "deploy" for n in range(300)])
     first = search.full_text("deploy", conversations=None, sort=sort, limit=20)
     assert "newest 50" in first.note
     assert search.full_text("deploy", conversations=None, sort=sort, limit=20) == first
@@ -488,8 +483,8 @@ def test_a_repeated_query_and_a_further_page_say_the_same_bounds(monkeypatch, so
 def test_a_repeated_cjk_query_says_the_same_bounds(monkeypatch):
     monkeypatch.setattr("lossless_claw.store.search_texts.POOL", 20)
     database, search = created()
-    write(database, search, ["\u6570\u636e\u5e93 plan"] * 50)
-    fill(search)
+    write(database, ["\u6570\u636e\u5e93 plan"] * 50)
+    fill(database)
     pages = [search.full_text("\u6570\u636e\u5e93", conversations=None) for _ in range(2)]
     assert pages[0] == pages[1]
     assert "newest 20" in pages[1].note
@@ -499,7 +494,7 @@ def test_when_enough_rows_hold_every_word_they_come_first_and_the_others_are_not
     monkeypatch.setattr("lossless_claw.store.search_words.BUDGET", 50)
     monkeypatch.setattr("lossless_claw.store.search_words.POOL", 30)
     database, search = created()
-    ids = write(database, search, ["deploy plan" if n % 2 else "deploy" for n in range(200)])
+    ids = write(database, ["deploy plan" if n % 2 else "deploy" for n in range(200)])
     listed, cursor = [], None
     while True:
         page = search.full_text("deploy plan", conversations=None, limit=25, cursor=cursor)

@@ -12,6 +12,7 @@ from search_fixtures import created, fill, write, write_summary
 
 from lossless_claw.errors import PatternError
 from lossless_claw.store import trigrams
+from lossless_claw.store.indexing import Indexing
 from lossless_claw.store.search import Search
 from lossless_claw.store.search_effort import is_tame
 
@@ -65,9 +66,9 @@ def test_every_match_is_found_at_any_state_of_the_index(texts, pattern, indexed)
     except regex.error:
         return
     database, search = created()
-    ids = write(database, search, texts)
+    ids = write(database, texts)
     if indexed:
-        search.catch_up(indexed)
+        Indexing(database).catch_up(indexed)
     wanted = [one for one, text in zip(ids, texts, strict=True) if compiled.search(text)]
     page = search.regex(pattern, conversations=None, limit=100)
     assert [match.id for match in page.matches] == wanted[::-1]
@@ -102,16 +103,16 @@ def test_the_literals_a_pattern_needs(pattern, expected):
 
 def test_fuzzy_and_posix_patterns_miss_nothing():
     database, search = created()
-    ids = write(database, search, ["fop here", "xfoo"])
-    fill(search)
+    ids = write(database, ["fop here", "xfoo"])
+    fill(database)
     assert [m.id for m in search.regex("(?:foo){e<=1} here", conversations=None).matches] == ids[:1]
     assert [m.id for m in search.regex("[[:alpha:]]foo", conversations=None).matches] == ids[1:]
 
 
 def test_case_counts_and_the_whole_history_is_searched_newest_first():
     database, search = created()
-    ids = write(database, search, ["Zephyr", *["zephyr"] * 3, *["pad"] * 300])
-    fill(search)
+    ids = write(database, ["Zephyr", *["zephyr"] * 3, *["pad"] * 300])
+    fill(database)
     assert [m.id for m in search.regex("zephyr", conversations=None).matches] == ids[3:0:-1]
     assert [m.id for m in search.regex("Zephyr$", conversations=None).matches] == ids[:1]
     assert search.regex("p.d", conversations=None, limit=10).total == 300
@@ -119,14 +120,14 @@ def test_case_counts_and_the_whole_history_is_searched_newest_first():
 
 def test_pages_repeat_and_skip_nothing_across_the_border_of_the_index():
     database, search = created()
-    ids = write(database, search, [f"row {n} {'hit' if n % 2 else 'miss'}" for n in range(101)])
-    search.catch_up(60)
+    ids = write(database, [f"row {n} {'hit' if n % 2 else 'miss'}" for n in range(101)])
+    Indexing(database).catch_up(60)
     listed, cursor = [], None
     while True:
         page = search.regex(r"\bhit", conversations=None, limit=7, cursor=cursor)
         assert page.total == 50
         listed += [match.id for match in page.matches]
-        write(database, search, ["another hit"])
+        write(database, ["another hit"])
         cursor = page.next_cursor
         if cursor is None:
             break
@@ -146,7 +147,7 @@ def test_a_refused_pattern_says_why(pattern):
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(.*a){25}", "(a|aa)+$"])
 def test_a_catastrophic_pattern_ends_in_time_and_other_threads_go_on(pattern):
     database, search = created()
-    write(database, search, ["short", "a" * 20_000 + "!", "b"])
+    write(database, ["short", "a" * 20_000 + "!", "b"])
     ticks = [0]
     stop = threading.Event()
 
@@ -178,7 +179,7 @@ def test_when_the_time_ends_the_answer_says_so_and_the_cursor_goes_on(pattern, r
         return now[0]
 
     search = Search(database, monotonic)
-    ids = write(database, search, [f"row {n} hit" for n in range(rows)])
+    ids = write(database, [f"row {n} hit" for n in range(rows)])
     limit = 9 if rows == 40 else 3
     listed, cursor, notes = [], None, 0
     while True:
@@ -237,7 +238,7 @@ def test_a_literal_is_required_only_when_nothing_can_leave_it_out(pattern, liter
 
 def test_parts_count_when_every_message_is_read_and_thinking_does_not():
     database, search = created()
-    ids = write(database, search, ["one", "two", "three"])
+    ids = write(database, ["one", "two", "three"])
     with database.transaction() as connection:
         connection.executemany(
             """INSERT INTO message_parts(part_id, message_id, session_id, part_type, ordinal,
@@ -260,7 +261,7 @@ def test_parts_count_when_every_message_is_read_and_thinking_does_not():
 
 def test_tool_inputs_and_outputs_in_parts_are_found():
     database, search = created()
-    (one,) = write(database, search, ["call it"])
+    (one,) = write(database, ["call it"])
     with database.transaction() as connection:
         connection.execute(
             """INSERT INTO message_parts(part_id, message_id, session_id, part_type, ordinal, tool_input, tool_output)
@@ -269,13 +270,13 @@ def test_tool_inputs_and_outputs_in_parts_are_found():
         )
     for _ in range(2):
         assert [m.id for m in search.regex(r"quince\.py", conversations=None).matches] == [one]
-        fill(search)
+        fill(database)
     assert search.texts([one]) == {one: 'call it\n{"path":"src/quince.py"}'}
 
 
 def test_a_text_that_takes_all_the_time_is_counted_and_does_not_stop_the_next_page():
     database, search = created()
-    ids = write(database, search, ["xx!", "a" * 30_000 + "!"])
+    ids = write(database, ["xx!", "a" * 30_000 + "!"])
     first = search.regex("(a|aa)+$|x+!", conversations=None, time_limit_ms=40)
     assert first.matches == ()
     assert first.at_least
@@ -288,8 +289,8 @@ def test_a_text_that_takes_all_the_time_is_counted_and_does_not_stop_the_next_pa
 
 def test_summaries_are_searched_after_a_full_page_of_messages():
     database, search = created()
-    write(database, search, ["hit"] * 30)
-    write_summary(database, search, "sum_1", "hit")
+    write(database, ["hit"] * 30)
+    write_summary(database, "sum_1", "hit")
     page = search.regex("hit", conversations=None, limit=5)
     assert page.total == 31
     assert "sum_1" in [match.id for match in page.matches]
