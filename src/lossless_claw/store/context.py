@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Any
 
 from lossless_claw.message.projection import CALLS, RESULTS
@@ -42,22 +41,16 @@ class ContextItems:
 
     def leading_summaries(self, conversation: int) -> list[Item]:
         """Return the summary items that open the context, oldest first."""
-        found: list[Item] = []
-        start = -1
         with self._database.read() as connection:
-            while True:
-                page = _select(
-                    connection,
-                    conversation,
-                    "c.ordinal > ? ORDER BY c.ordinal LIMIT ?",
-                    start,
-                    _PAGE,
-                )
-                summaries = list(takewhile(lambda item: item.is_summary, page))
-                found += summaries
-                if len(summaries) < _PAGE:
-                    return found
-                start = page[-1].ordinal
+            first = connection.execute(
+                """SELECT ordinal FROM context_items WHERE conversation_id = ? AND ordinal >= 0
+                AND item_type = 'message' ORDER BY ordinal LIMIT 1""",
+                (conversation,),
+            ).fetchone()
+            end = first[0] if first else 1 << 62
+            return _select(
+                connection, conversation, "c.ordinal >= 0 AND c.ordinal < ? ORDER BY c.ordinal", end
+            )
 
     def newest(self, conversation: int, tokens: int, from_ordinal: int | None) -> list[Item]:
         """Return the newest items, oldest first: at least *tokens*, and all from *from_ordinal* on.
