@@ -12,7 +12,7 @@ from benchmarks.measure import repeat
 from benchmarks.stages import BUDGET, KEY, opened
 from lossless_claw.chat import Chat
 from lossless_claw.recall.grep import Grep
-from lossless_claw.store.search import Search
+from lossless_claw.store.search.search import Search
 
 
 def assembling(run: Run, size: int) -> Iterator[Figure]:

@@ -18,7 +18,7 @@ from lossless_claw.config import Config, load
 from lossless_claw.errors import ConfigError, ConversationNotFoundError, UsageError
 from lossless_claw.ingest.importer import Importer
 from lossless_claw.message.times import stored
-from lossless_claw.store.listing import Listing
+from lossless_claw.store.listing.listing import Listing
 from lossless_claw.store.sources import Source
 from lossless_claw.store.store import Store
 from lossless_claw.store.verify import Verification, verify

@@ -9,8 +9,8 @@ from typing import Any
 from lossless_claw.cli import output
 from lossless_claw.cli.output import Answer
 from lossless_claw.cli.session import Session
-from lossless_claw.store.listed import Identity, Limits, Page
-from lossless_claw.store.listing import Listing
+from lossless_claw.store.listing.listed import Identity, Limits, Page
+from lossless_claw.store.listing.listing import Listing
 
 
 @contextmanager

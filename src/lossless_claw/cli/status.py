@@ -19,7 +19,7 @@ def status(session: Session) -> None:
     """Show the database in figures. Reads only."""
     from lossless_claw.maintain.status import judge
     from lossless_claw.store.condition import condition
-    from lossless_claw.store.listing import Listing
+    from lossless_claw.store.listing.listing import Listing
 
     database = session.read_database()
     listing = Listing(database)

@@ -10,8 +10,8 @@ from msgspec import Struct
 from lossless_claw import tokens
 from lossless_claw.model import Match
 from lossless_claw.recall import arguments
-from lossless_claw.store import excerpt
-from lossless_claw.store.query import read_query
+from lossless_claw.store.search import excerpt
+from lossless_claw.store.search.query import read_query
 
 if TYPE_CHECKING:
     from lossless_claw.store.store import Store

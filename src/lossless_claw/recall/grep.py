@@ -14,7 +14,7 @@ from lossless_claw.model import Match
 from lossless_claw.recall import arguments
 
 if TYPE_CHECKING:
-    from lossless_claw.store.search import Page, Scope, Sort
+    from lossless_claw.store.search.search import Page, Scope, Sort
     from lossless_claw.store.store import Store
 
 Mode: TypeAlias = Literal["full_text", "regex"]

@@ -6,7 +6,7 @@ import sqlite3
 
 from msgspec import Struct
 
-from lossless_claw.store.indexing import Indexing
+from lossless_claw.store.search.indexing import Indexing
 from lossless_claw.store.sources import Source
 from lossless_claw.store.sqlite import Database
 

@@ -15,8 +15,8 @@ from lossless_claw.message.original import DamagedError, pack, restore
 from lossless_claw.message.parts import content_of, single_text
 from lossless_claw.message.projection import Projection
 from lossless_claw.model import Message, Outside, Part, Raw
-from lossless_claw.store.indexing import Indexing
-from lossless_claw.store.search_text import search_text
+from lossless_claw.store.search.indexing import Indexing
+from lossless_claw.store.search.text import search_text
 from lossless_claw.store.sqlite import Database
 
 _MESSAGE = """m.message_id, m.conversation_id, m.seq, m.role, m.content,

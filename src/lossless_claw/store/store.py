@@ -11,16 +11,16 @@ from lossless_claw.errors import StoreOpenError, StoreReadOnlyError
 from lossless_claw.store.adopt import adopt
 from lossless_claw.store.context import ContextItems
 from lossless_claw.store.conversations import Conversations
-from lossless_claw.store.indexing import Indexing
 from lossless_claw.store.messages import Messages
 from lossless_claw.store.migrate import check_tables, check_version, is_current, migrate
 from lossless_claw.store.rows import Rows
+from lossless_claw.store.search.indexing import Indexing
 from lossless_claw.store.sources import Sources
 from lossless_claw.store.sqlite import BUSY_MS, MEMORY, Database
 from lossless_claw.store.summaries import Summaries
 
 if TYPE_CHECKING:
-    from lossless_claw.store.search import Search
+    from lossless_claw.store.search.search import Search
 
 
 class Store:
@@ -63,7 +63,7 @@ class Store:
     @cached_property
     def search(self) -> Search:
         """Questions to the search indexes."""
-        from lossless_claw.store.search import Search
+        from lossless_claw.store.search.search import Search
 
         return Search(self.database)
 

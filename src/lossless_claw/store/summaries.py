@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from lossless_claw.errors import SummaryNotFoundError
 from lossless_claw.message.encoding import storable
 from lossless_claw.model import Item, Summary, SummaryDraft
-from lossless_claw.store.indexing import Indexing
+from lossless_claw.store.search.indexing import Indexing
 from lossless_claw.store.sqlite import Database
 from lossless_claw.tokens import estimate, estimate_upstream
 

@@ -18,7 +18,7 @@ from lossless_claw.message.original import DamagedError, restore
 from lossless_claw.message.parts import single_text
 from lossless_claw.model import Part, Raw
 from lossless_claw.store.messages import rebuilt
-from lossless_claw.store.search_text import search_text
+from lossless_claw.store.search.text import search_text
 from lossless_claw.store.sqlite import Database
 
 EXAMPLES = 5

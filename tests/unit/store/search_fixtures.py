@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import lossless_claw.store
-from lossless_claw.store.indexing import Indexing
-from lossless_claw.store.search import Search
+from lossless_claw.store.search.indexing import Indexing
+from lossless_claw.store.search.search import Search
 from lossless_claw.store.sqlite import Database
 
 SQL = Path(lossless_claw.store.__file__).parent / "sql"

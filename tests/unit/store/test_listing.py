@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lossless_claw.errors import ConversationNotFoundError, CursorError, SummaryNotFoundError
-from lossless_claw.store import keyset
-from lossless_claw.store.keyset import Position
-from lossless_claw.store.listed import Limits
-from lossless_claw.store.listing import Listing
-from lossless_claw.store.pages import preview
+from lossless_claw.store.listing import keyset
+from lossless_claw.store.listing.keyset import Position
+from lossless_claw.store.listing.listed import Limits
+from lossless_claw.store.listing.listing import Listing
+from lossless_claw.store.listing.pages import preview
 from lossless_claw.store.sqlite import Database
 
 SCHEMA = (resources.files("lossless_claw.store") / "sql" / "schema.sql").read_text("utf-8")

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_fixtures import created, fill, write, write_summary
 
-from lossless_claw.store import cjk
-from lossless_claw.store.indexing import Indexing
+from lossless_claw.store.search import cjk
+from lossless_claw.store.search.indexing import Indexing
 
 ROWS = ["今天讨论了部署方案", "飞书通知已静默", "deploy plan 部署 v2"]
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from search_fixtures import created, fill, write, write_summary
 
 from lossless_claw.errors import CursorError, PatternError, UsageError
-from lossless_claw.store.indexing import Indexing
-from lossless_claw.store.search import Search
+from lossless_claw.store.search.indexing import Indexing
+from lossless_claw.store.search.search import Search
 from lossless_claw.store.sqlite import Database
 
 WORDS = ["deploy", "rollback", "cache", "token", "zephyr", "plan", "retry", "the"]
@@ -311,7 +311,7 @@ def test_a_reference_to_a_stored_file_is_found_by_its_exploration_not_by_its_adv
 
 
 def test_common_words_are_ranked_within_bounds_and_said_so(monkeypatch):
-    monkeypatch.setattr("lossless_claw.store.search_words.BUDGET", 50)
+    monkeypatch.setattr("lossless_claw.store.search.words.BUDGET", 50)
     database, search = created()
     ids = write(
         database,
@@ -463,7 +463,7 @@ def test_neighbours_never_push_a_hit_out_of_the_pages():
 
 @pytest.mark.parametrize("sort", ["relevance", "hybrid"])
 def test_a_repeated_query_and_a_further_page_say_the_same_bounds(monkeypatch, sort):
-    monkeypatch.setattr("lossless_claw.store.search_words.BUDGET", 50)
+    monkeypatch.setattr("lossless_claw.store.search.words.BUDGET", 50)
     database, search = created()
     ids = write(database, ["deploy plan" if n % 2 else "deploy" for n in range(300)])
     first = search.full_text("deploy", conversations=None, sort=sort, limit=20)
@@ -481,7 +481,7 @@ def test_a_repeated_query_and_a_further_page_say_the_same_bounds(monkeypatch, so
 
 
 def test_a_repeated_cjk_query_says_the_same_bounds(monkeypatch):
-    monkeypatch.setattr("lossless_claw.store.search_texts.POOL", 20)
+    monkeypatch.setattr("lossless_claw.store.search.texts.POOL", 20)
     database, search = created()
     write(database, ["\u6570\u636e\u5e93 plan"] * 50)
     fill(database)
@@ -491,8 +491,8 @@ def test_a_repeated_cjk_query_says_the_same_bounds(monkeypatch):
 
 
 def test_when_enough_rows_hold_every_word_they_come_first_and_the_others_are_not_lost(monkeypatch):
-    monkeypatch.setattr("lossless_claw.store.search_words.BUDGET", 50)
-    monkeypatch.setattr("lossless_claw.store.search_words.POOL", 30)
+    monkeypatch.setattr("lossless_claw.store.search.words.BUDGET", 50)
+    monkeypatch.setattr("lossless_claw.store.search.words.POOL", 30)
     database, search = created()
     ids = write(database, ["deploy plan" if n % 2 else "deploy" for n in range(200)])
     listed, cursor = [], None

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from search_fixtures import created, fill, write, write_summary
 
 from lossless_claw.errors import PatternError
-from lossless_claw.store import trigrams
-from lossless_claw.store.indexing import Indexing
-from lossless_claw.store.search import Search
-from lossless_claw.store.search_effort import is_tame
+from lossless_claw.store.search import trigrams
+from lossless_claw.store.search.effort import is_tame
+from lossless_claw.store.search.indexing import Indexing
+from lossless_claw.store.search.search import Search
 
 TEXTS = st.lists(
     st.text(alphabet="abcAB \n\"'_.-é数据K\0", max_size=30)

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from lossless_claw.errors import CursorError
 from lossless_claw.model import Part
-from lossless_claw.store import cursor, excerpt, ranking
-from lossless_claw.store.query import read_query
-from lossless_claw.store.search_text import indexed_text, search_text
+from lossless_claw.store import cursor
+from lossless_claw.store.search import excerpt, ranking
+from lossless_claw.store.search.query import read_query
+from lossless_claw.store.search.text import indexed_text, search_text
 
 
 def test_parts_add_only_what_content_does_not_hold():

@@ -14,10 +14,10 @@ import regex
 from msgspec import Struct
 
 from lossless_claw.errors import PatternError
-from lossless_claw.store import search_rows
-from lossless_claw.store.search_effort import SHORT, is_tame, is_too_large
-from lossless_claw.store.search_rows import END, Indexes, Reach, Row
-from lossless_claw.store.trigrams import required_literal, trigram_expression
+from lossless_claw.store.search import rows as search_rows
+from lossless_claw.store.search.effort import SHORT, is_tame, is_too_large
+from lossless_claw.store.search.rows import END, Indexes, Reach, Row
+from lossless_claw.store.search.trigrams import required_literal, trigram_expression
 
 LONGEST = 1_000
 MESSAGE_MS = 250

@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from threading import Lock
 
-from lossless_claw.store import search_paging as paging
-from lossless_claw.store import search_rows
 from lossless_claw.store.cursor import fingerprint
-from lossless_claw.store.query import read_query
-from lossless_claw.store.search_full_text import full_text
-from lossless_claw.store.search_matching import matching
-from lossless_claw.store.search_paging import Page, Reading, Scope
-from lossless_claw.store.search_regex import Limit, compile_pattern
-from lossless_claw.store.search_rows import Indexes
-from lossless_claw.store.search_walk import Order, Sort
+from lossless_claw.store.search import paging
+from lossless_claw.store.search import rows as search_rows
+from lossless_claw.store.search.expressions import Limit, compile_pattern
+from lossless_claw.store.search.full_text import full_text
+from lossless_claw.store.search.matching import matching
+from lossless_claw.store.search.paging import Page, Reading, Scope
+from lossless_claw.store.search.query import read_query
+from lossless_claw.store.search.rows import Indexes
+from lossless_claw.store.search.walk import Order, Sort
 from lossless_claw.store.sqlite import Database
 
 __all__ = ["Page", "Scope", "Search", "Sort"]

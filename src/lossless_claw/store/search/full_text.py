@@ -8,15 +8,16 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from lossless_claw.store import cursor as cursors
-from lossless_claw.store import excerpt, ranking, search_rows, search_walk
-from lossless_claw.store import search_paging as paging
-from lossless_claw.store.query import Query
-from lossless_claw.store.ranking import Scored
-from lossless_claw.store.search_paging import Candidate, Page, Reading, Request
-from lossless_claw.store.search_summaries import Hit, Summaries, newest_first
-from lossless_claw.store.search_texts import Texts
-from lossless_claw.store.search_walk import Order, Place
-from lossless_claw.store.search_words import Words
+from lossless_claw.store.search import excerpt, paging, ranking
+from lossless_claw.store.search import rows as search_rows
+from lossless_claw.store.search import walk as search_walk
+from lossless_claw.store.search.paging import Candidate, Page, Reading, Request
+from lossless_claw.store.search.query import Query
+from lossless_claw.store.search.ranking import Scored
+from lossless_claw.store.search.summaries import Hit, Summaries, newest_first
+from lossless_claw.store.search.texts import Texts
+from lossless_claw.store.search.walk import Order, Place
+from lossless_claw.store.search.words import Words
 
 Remember: TypeAlias = Callable[[str, int, Callable[[], Order]], Order]
 """Returns the order of a stream as it was on the first page, making it when it is not known."""

@@ -13,11 +13,12 @@ from contextlib import closing
 from functools import cached_property
 from itertools import islice
 
-from lossless_claw.store import ranking, search_rows
-from lossless_claw.store.query import Query, Unit
-from lossless_claw.store.ranking import Scored
-from lossless_claw.store.search_rows import END, Indexes, Reach
-from lossless_claw.store.search_walk import Order
+from lossless_claw.store.search import ranking
+from lossless_claw.store.search import rows as search_rows
+from lossless_claw.store.search.query import Query, Unit
+from lossless_claw.store.search.ranking import Scored
+from lossless_claw.store.search.rows import END, Indexes, Reach
+from lossless_claw.store.search.walk import Order
 
 BUDGET = 10_000
 POOL = 200

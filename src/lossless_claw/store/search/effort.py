@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from lossless_claw.store.trigrams import REPEATS, parse
+from lossless_claw.store.search.trigrams import REPEATS, parse
 
 SHORT = 1_024
 """Characters of a text that a tame pattern needs no time limit for."""

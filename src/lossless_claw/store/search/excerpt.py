@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from lossless_claw.store.query import Unit
+from lossless_claw.store.search.query import Unit
 
 WIDTH = 200
 _LEAD = 60

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from lossless_claw.errors import CursorError
-from lossless_claw.store.ranking import Scored
+from lossless_claw.store.search.ranking import Scored
 
 Sort: TypeAlias = Literal["relevance", "recency", "hybrid"]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from lossless_claw.errors import ConversationNotFoundError, SummaryNotFoundError
-from lossless_claw.store import totals, views
-from lossless_claw.store.listed import (
+from lossless_claw.store.listing import totals, views
+from lossless_claw.store.listing.listed import (
     Identity,
     Limits,
     ListedConversation,
@@ -29,7 +29,7 @@ from lossless_claw.store.listed import (
     TailMessage,
     Totals,
 )
-from lossless_claw.store.pages import PREVIEW_READ, Request, fetch, preview
+from lossless_claw.store.listing.pages import PREVIEW_READ, Request, fetch, preview
 from lossless_claw.store.sqlite import MEMORY, Database
 
 LIMIT = 50

@@ -16,8 +16,8 @@ from typing import Any
 from msgspec import Struct
 
 from lossless_claw.model import Match
-from lossless_claw.store import ranking
-from lossless_claw.store.search_text import Columns, joined
+from lossless_claw.store.search import ranking
+from lossless_claw.store.search.text import Columns, joined
 from lossless_claw.store.sqlite import Database
 
 CHUNK = 128

@@ -13,7 +13,7 @@ import regex
 from msgspec import Struct
 
 from lossless_claw.errors import PatternError
-from lossless_claw.store import cjk
+from lossless_claw.store.search import cjk
 
 MOST_UNITS = 64
 _LONGEST_WORD = 200

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from lossless_claw.store import keyset
-from lossless_claw.store.keyset import Position
-from lossless_claw.store.listed import Page
+from lossless_claw.store.listing import keyset
+from lossless_claw.store.listing.keyset import Position
+from lossless_claw.store.listing.listed import Page
 
 T = TypeVar("T")
 

@@ -8,12 +8,12 @@ import regex
 
 from lossless_claw.errors import CursorError
 from lossless_claw.store import cursor as cursors
-from lossless_claw.store import search_paging as paging
-from lossless_claw.store import search_rows
-from lossless_claw.store.search_paging import Candidate, Page, Reading, Request
-from lossless_claw.store.search_regex import MESSAGE_MS, Expressions, Found, Limit
-from lossless_claw.store.search_rows import END
-from lossless_claw.store.search_summaries import Hit, Summaries, newest_first
+from lossless_claw.store.search import paging
+from lossless_claw.store.search import rows as search_rows
+from lossless_claw.store.search.expressions import MESSAGE_MS, Expressions, Found, Limit
+from lossless_claw.store.search.paging import Candidate, Page, Reading, Request
+from lossless_claw.store.search.rows import END
+from lossless_claw.store.search.summaries import Hit, Summaries, newest_first
 
 
 def matching(reading: Reading, asked: Request, pattern: regex.Pattern[str], limit: Limit) -> Page:

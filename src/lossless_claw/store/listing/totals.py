@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from lossless_claw.store.listed import (
+from lossless_claw.store.listing.listed import (
     ContextCounts,
     ConversationCounts,
     DepthCounts,
@@ -21,7 +21,7 @@ from lossless_claw.store.listed import (
     Status,
     SummaryCounts,
 )
-from lossless_claw.store.views import Views
+from lossless_claw.store.listing.views import Views
 
 SUMMED_MESSAGES = 20_000
 """Up to so many messages the census sums up tokens that no running total holds."""

@@ -15,13 +15,14 @@ import regex
 from msgspec import Struct
 
 from lossless_claw.model import Match
-from lossless_claw.store import cjk, ranking, search_rows
-from lossless_claw.store.query import Query, Unit, loosened
-from lossless_claw.store.ranking import Scored
-from lossless_claw.store.search_regex import Limit
-from lossless_claw.store.search_rows import Indexes, Reach
-from lossless_claw.store.search_texts import Seeker
-from lossless_claw.store.trigrams import trigram_expression
+from lossless_claw.store.search import cjk, ranking
+from lossless_claw.store.search import rows as search_rows
+from lossless_claw.store.search.expressions import Limit
+from lossless_claw.store.search.query import Query, Unit, loosened
+from lossless_claw.store.search.ranking import Scored
+from lossless_claw.store.search.rows import Indexes, Reach
+from lossless_claw.store.search.texts import Seeker
+from lossless_claw.store.search.trigrams import trigram_expression
 
 MOST = 1_000
 """So many summaries at most are ordered by one query: the best, or the newest."""

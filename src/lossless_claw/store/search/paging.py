@@ -14,10 +14,11 @@ from msgspec import Struct
 from lossless_claw.errors import CursorError, UsageError
 from lossless_claw.model import Match
 from lossless_claw.store import cursor as cursors
-from lossless_claw.store import excerpt, search_rows
-from lossless_claw.store.search_rows import Indexes, Reach, Row
-from lossless_claw.store.search_summaries import Hit
-from lossless_claw.store.search_walk import Sort
+from lossless_claw.store.search import excerpt
+from lossless_claw.store.search import rows as search_rows
+from lossless_claw.store.search.rows import Indexes, Reach, Row
+from lossless_claw.store.search.summaries import Hit
+from lossless_claw.store.search.walk import Sort
 
 Scope: TypeAlias = Literal["messages", "summaries", "both"]
 

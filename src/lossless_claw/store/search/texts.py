@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain, islice
 
-from lossless_claw.store import cjk, ranking, search_rows
-from lossless_claw.store.query import Query, Unit, loosened
-from lossless_claw.store.ranking import Scored
-from lossless_claw.store.search_rows import END, Indexes, Reach, Row
-from lossless_claw.store.search_walk import Order
+from lossless_claw.store.search import cjk, ranking
+from lossless_claw.store.search import rows as search_rows
+from lossless_claw.store.search.query import Query, Unit, loosened
+from lossless_claw.store.search.ranking import Scored
+from lossless_claw.store.search.rows import END, Indexes, Reach, Row
+from lossless_claw.store.search.walk import Order
 
 POOL = 1_000
 """So many rows that hold everything, and as many others, are ranked: the newest."""

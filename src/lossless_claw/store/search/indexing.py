@@ -9,9 +9,10 @@ import sqlite3
 from collections.abc import Sequence
 
 from lossless_claw.message.encoding import storable
-from lossless_claw.store import cjk, search_rows
-from lossless_claw.store.search_rows import Indexes
-from lossless_claw.store.search_text import indexed_text
+from lossless_claw.store.search import cjk
+from lossless_claw.store.search import rows as search_rows
+from lossless_claw.store.search.rows import Indexes
+from lossless_claw.store.search.text import indexed_text
 from lossless_claw.store.sqlite import Database
 
 MERGE_PAGES = 1_000

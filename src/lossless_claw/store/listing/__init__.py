@@ -1,0 +1,1 @@
+"""Lists and totals for people and agents: read-only, by page, with cursors (`listing`)."""
