@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from lossless_claw.message import kinds
 from lossless_claw.message.encoding import decode, json_text
-from lossless_claw.message.text import CALL_TYPES, MEDIA_TYPES, REASONING_TYPES, RESULT_TYPES
+from lossless_claw.message.text import CALL_TYPES, RESULT_TYPES
 from lossless_claw.model import Part, Raw
 
 _KINDS = (
@@ -17,8 +18,8 @@ _KINDS = (
     | dict.fromkeys(("tool_call", "tool_use_result", "custom_tool_call"), "tool")
     | dict.fromkeys(("custom_tool_call_output", "local_shell_call", "server_tool_use"), "tool")
     | dict.fromkeys(("local_shell_call_output", "web_search_call"), "tool")
-    | dict.fromkeys(REASONING_TYPES, "reasoning")
-    | dict.fromkeys(MEDIA_TYPES, "file")
+    | dict.fromkeys(kinds.REASONING, "reasoning")
+    | dict.fromkeys(kinds.MEDIA, "file")
     | {"text": "text", "input_text": "text", "output_text": "text"}
     | {name: name for name in ("patch", "subtask", "compaction", "snapshot", "retry", "agent")}
     | {"step_start": "step_start", "step-start": "step_start"}

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from lossless_claw.message import kinds
 from lossless_claw.message.encoding import json_text
-from lossless_claw.message.text import MEDIA_TYPES, is_payload
+from lossless_claw.message.text import is_payload
 from lossless_claw.model import Raw
 from lossless_claw.tokens import IMAGE_TOKENS, MESSAGE_OVERHEAD, estimate
 
@@ -79,7 +80,7 @@ class _Bill:
 
     def _add_block(self, block: Raw, depth: int, *, is_media: bool) -> None:
         kind = block.get("type")
-        if isinstance(kind, str) and kind in MEDIA_TYPES and not is_media:
+        if isinstance(kind, str) and kind in kinds.MEDIA and not is_media:
             is_media = True
             self.overhead += IMAGE_TOKENS
         elif kind != "text":

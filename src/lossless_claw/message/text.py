@@ -11,19 +11,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from lossless_claw.message import kinds
 from lossless_claw.model import Raw
 
 CALL_TYPES = frozenset(
     {"tool_use", "toolUse", "tool-use", "toolCall", "tool_call", "functionCall", "function_call"}
 )
 RESULT_TYPES = frozenset({"function_call_output", "tool_result", "toolResult", "tool_use_result"})
-REASONING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
-MEDIA_TYPES = frozenset({
-    "file", "image", "image_url", "input_image", "input_file", "document", "audio", "input_audio",
-    "video", "input_video",
-})  # fmt: skip
 
-_MEDIA = tuple(MEDIA_TYPES)
+_MEDIA = tuple(kinds.MEDIA)
 _MAX_DEPTH = 6
 _DEEP = 100
 _MAX_LINK = 256
@@ -122,7 +118,7 @@ def _extract_object(value: Raw, depth: int) -> str | None:
     if kind == "text" and isinstance(value.get("text"), str):
         return str(value["text"]) if value["text"].strip() else None
     if isinstance(kind, str):
-        if kind in REASONING_TYPES or kind in MEDIA_TYPES:
+        if kind in kinds.REASONING or kind in kinds.MEDIA:
             return None
         if kind in CALL_TYPES or kind in RESULT_TYPES:
             return _externalized(value, depth)
@@ -158,7 +154,7 @@ def _has_only_tools(content: Any) -> bool:
     return isinstance(content, list) and all(
         isinstance(block, dict)
         and isinstance(block.get("type"), str)
-        and block["type"] in CALL_TYPES | RESULT_TYPES | REASONING_TYPES
+        and block["type"] in CALL_TYPES | RESULT_TYPES | kinds.REASONING
         for block in content
     )
 

@@ -10,21 +10,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from lossless_claw.message import kinds
 from lossless_claw.model import Raw
 
-_TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
-_THINKING = frozenset({"thinking", "reasoning"})
-_CALLS = frozenset(
-    {"toolCall", "tool_use", "tool_call", "function_call", "custom_tool_call", "server_tool_use",
-     "toolUse", "functionCall", "function", "custom"}
-)  # fmt: skip
-_RESULTS = frozenset(
-    {"tool_result", "toolResult", "function_call_output", "custom_tool_call_output"}
-)
-_MEDIA = {
-    "image": "image", "image_url": "image", "input_image": "image", "document": "document",
-    "file": "file", "input_file": "file", "audio": "audio", "input_audio": "audio",
-}  # fmt: skip
 _MIME_KEYS = ("mimeType", "mime_type", "media_type", "format")
 _NAME_KEYS = ("name", "toolName", "tool_name", "filename", "file_name", "title")
 _ARGUMENT_KEYS = ("arguments", "input", "toolInput", "action")
@@ -38,7 +26,7 @@ def full_text(original: Raw) -> str:
 
 def _message(message: Raw) -> Iterator[str]:
     kind = _kind(message)
-    if kind in _CALLS | _RESULTS | _THINKING | {"local_shell_call"}:
+    if kind in kinds.CALLS | kinds.RESULTS | kinds.REASONING:
         yield from _block(message)
         return
     for key in _THOUGHT_KEYS:
@@ -69,17 +57,17 @@ def _block(block: Any) -> Iterator[str]:
         yield block if isinstance(block, str) else _json(block)
         return
     kind = _kind(block)
-    if kind in _TEXTS and isinstance(block.get("text"), str):
+    if kind in kinds.TEXTS and isinstance(block.get("text"), str):
         yield block["text"]
-    elif kind in _THINKING:
-        yield from _thinking(block)
     elif kind == "redacted_thinking":
         yield "[thinking, redacted by the provider]"
-    elif kind in _CALLS or kind == "local_shell_call":
+    elif kind in kinds.REASONING:
+        yield from _thinking(block)
+    elif kind in kinds.CALLS:
         yield _call(block)
-    elif kind in _RESULTS:
+    elif kind in kinds.RESULTS:
         yield from _result(block)
-    elif kind in _MEDIA:
+    elif kind in kinds.MEDIA:
         yield _media(kind, block)
     elif kind == "refusal" and isinstance(block.get("refusal"), str):
         yield block["refusal"]
@@ -132,7 +120,7 @@ def _media(kind: str, block: Raw) -> str:
     name = next((found for part in inner if (found := _first(part, _NAME_KEYS))), "")
     mime = next((found for part in inner if (found := _first(part, _MIME_KEYS))), "")
     mime = mime or next((m for part in inner for m in _data_urls(part)), "")
-    return "[" + " ".join(word for word in (_MEDIA[kind], name, mime) if word) + "]"
+    return "[" + " ".join(word for word in (kinds.medium(kind), name, mime) if word) + "]"
 
 
 def _data_urls(part: Raw) -> Iterator[str]:

@@ -12,6 +12,7 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
+from lossless_claw.message import kinds
 from lossless_claw.model import Raw
 
 _READ = 65_536
@@ -28,15 +29,8 @@ _SPARSE_RUN = b"a" * (len(_LONG_RUN) // _STRIDE)
 _WRITTEN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 OMITTED = "[embedded media omitted]"
 
-_TEXT_TYPES = frozenset({"text", "input_text", "output_text", "summary_text", "refusal"})
-_REASONING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
-_CALL_TYPES = frozenset(
-    {"toolCall", "tool_use", "server_tool_use", "function_call", "custom_tool_call"}
-)
-_RESULT_TYPES = frozenset({"tool_result", "function_call_output", "custom_tool_call_output"})
-_MEDIA_TYPES = frozenset(
-    {"image", "image_url", "input_image", "document", "file", "input_file", "audio", "input_audio"}
-)
+_ARGUMENTS = ("arguments", "input", "args", "toolInput", "action")
+_TEXTS = kinds.TEXTS | {"refusal"}
 _BINARY_KEYS = frozenset(
     {"data", "image", "imageData", "image_data", "base64", "bytes", "file_data", "signature",
      "thinkingSignature", "textSignature", "encrypted_content"}
@@ -75,22 +69,29 @@ def _content(value: object, depth: int) -> list[str]:
 
 def _block(block: Mapping[str, Any], depth: int) -> list[str]:
     kind = block.get("type")
-    if not isinstance(kind, str) or kind in _TEXT_TYPES:
+    if not isinstance(kind, str) or kind in _TEXTS:
         text = block.get("text", block.get("refusal"))
         return [_clean(text)] if isinstance(text, str) else [_json(block)]
-    if kind in _REASONING_TYPES:
+    if kind in kinds.REASONING:
         return []
-    if kind in _CALL_TYPES:
-        return [_call(block.get("name"), _arguments(block))]
-    if kind in _RESULT_TYPES:
+    if kind in kinds.CALLS:
+        return [_outer_call(block)]
+    if kind in kinds.RESULTS:
         return _content(block.get("content", block.get("output")), depth)
-    if kind in _MEDIA_TYPES:
+    if kind in kinds.MEDIA:
         return [_medium(kind, block)]
     return _content(block["content"], depth) if "content" in block else [_json(block)]
 
 
 def _arguments(block: Mapping[str, Any]) -> object:
-    return next((block[key] for key in ("arguments", "input", "args") if key in block), None)
+    return next(
+        (
+            block[key]
+            for key in ("arguments", "input", "args", "toolInput", "action")
+            if key in block
+        ),
+        None,
+    )
 
 
 def _call(name: object, arguments: object) -> str:
@@ -145,7 +146,7 @@ def _medium(kind: str, block: Mapping[str, Any]) -> str:
     keys = ("mimeType", "mime_type", "media_type", "filename", "name", "title")
     found = [fact[key] for key in keys for fact in facts if isinstance(fact.get(key), str)]
     named = " ".join(dict.fromkeys(re.sub(r"[\[\]\s]+", " ", name[:80]) for name in found))
-    return f"[{kind.removeprefix('input_').removesuffix('_url')} {named}".rstrip() + "]"
+    return f"[{kinds.medium(kind)} {named}".rstrip() + "]"
 
 
 def _clean(text: str) -> str:
@@ -191,7 +192,7 @@ def _without_binary(value: object, depth: int) -> object:
     return {
         str(key): OMITTED if _is_binary(key, item) else _without_binary(item, depth - 1)
         for key, item in list(value.items())[:2_000]
-        if not (isinstance(item, dict) and str(item.get("type")) in _REASONING_TYPES)
+        if not (isinstance(item, dict) and str(item.get("type")) in kinds.REASONING)
     }
 
 
