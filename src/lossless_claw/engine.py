@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, tzinfo
@@ -15,7 +16,7 @@ from lossless_claw.chat import Chat
 from lossless_claw.clock import Clock, SystemClock
 from lossless_claw.compaction import Compactor
 from lossless_claw.config import Config, load
-from lossless_claw.errors import ConfigError, ConversationNotFoundError, UsageError
+from lossless_claw.errors import ConfigError, ConversationNotFoundError, StoreError, UsageError
 from lossless_claw.ingest.importer import Importer
 from lossless_claw.message.times import stored
 from lossless_claw.store.listing.listing import Listing
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from lossless_claw.recall.expand import Expansion
     from lossless_claw.recall.grep import Grep
     from lossless_claw.transcript import Lane, Problem, Transcript
+
+_log = logging.getLogger(__name__)
 
 INDEX_LAG = 1_024
 """So many messages may wait for the substring indexes; a search scans them."""
@@ -158,7 +161,7 @@ class Engine:
             self._import_lane(transcript, lane, _key(session_key, index), count)
             for index, lane in enumerate(transcript.lanes)
         ]
-        while self.store.indexing.catch_up(1_000):
+        while self._index(1_000):
             pass
         return items
 
@@ -196,11 +199,24 @@ class Engine:
         Args:
             added: Messages stored since the last call.
         """
-        waiting = self._waiting
-        waiting = self.store.indexing.lag() if waiting is None else waiting + added
-        if waiting >= INDEX_LAG:
-            waiting = self.store.indexing.catch_up(INDEX_LAG)
-        self._waiting = waiting
+        if self._waiting is None:
+            self._waiting = self._index(0)
+        else:
+            self._waiting += added
+        if self._waiting >= INDEX_LAG:
+            self._waiting = self._index(INDEX_LAG)
+
+    def _index(self, limit: int) -> int:
+        """Index *limit* messages more and return the lag; 0 when it failed.
+
+        The messages are stored by then: a full disk or a damaged index must not tell the host
+        otherwise. The next thousand messages try again; a search reads what is not indexed.
+        """
+        try:
+            return self.store.indexing.catch_up(limit) if limit else self.store.indexing.lag()
+        except StoreError as error:
+            _log.warning("the search indexes stay behind: %s", error)
+            return 0
 
     # -- recall --------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
 
 import pytest
@@ -330,3 +331,20 @@ def test_auth_failures_never_make_a_summary() -> None:
         done = chat.compact(3_000, force=True)
         assert done.outcome == "summarizer_failed"
         assert done.summaries == ()
+
+
+def test_a_turn_succeeds_when_only_the_indexing_after_it_fails(tmp_path, caplog):
+    path = tmp_path / "lcm.db"
+    with lcm.open(path) as engine:
+        chat = engine.conversation("lane")
+        for batch in range(41):
+            chat.append([{"role": "user", "content": f"w{batch} {n} hello"} for n in range(25)])
+    with sqlite3.connect(path) as file:
+        file.execute("UPDATE lossless_trigram_data SET block = x'01'")
+    with lcm.open(path) as engine:
+        chat = engine.conversation("lane")
+        for batch in range(45):
+            done = chat.append([{"role": "user", "content": f"n{batch} {n}"} for n in range(25)])
+            assert done.added == 25
+        assert sum(1 for _ in chat.messages()) == 86 * 25
+    assert "the search indexes stay behind" in caplog.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from lossless_claw.errors import CursorError, UsageError
 
 
@@ -38,6 +40,18 @@ def one_of(value: object, name: str, names: tuple[str, ...]) -> None:
         raise UsageError(f"{name} must be {' or '.join(names)}, not {_shown(value)}")
 
 
+def numbers(value: object, name: str) -> None:
+    """Refuse what is no list of conversation ids; None is all of them.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    is_list = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+    if value is None or (is_list and all(type(one) is int for one in value)):  # type: ignore[attr-defined]
+        return
+    raise UsageError(f"{name} must be a list of whole numbers, not {_shown(value)}")
+
+
 def cursor(value: object) -> None:
     """Refuse what can be no cursor; None is the first page.
 
@@ -49,4 +63,7 @@ def cursor(value: object) -> None:
 
 
 def _shown(value: object) -> str:
-    return repr(value)[:80]
+    try:
+        return repr(value)[:80]
+    except ValueError:  # Python refuses to write out a number of thousands of digits
+        return f"a {type(value).__name__} that is too large to show"

@@ -59,6 +59,7 @@ def ask(
         PatternError: If there is no word in *question*.
     """
     arguments.text(question, "question")
+    arguments.numbers(conversations, "conversations")
     arguments.whole(limit, "limit")
     arguments.whole(passage_tokens, "passage_tokens")
     matches = _matches(store, question, conversations, limit)

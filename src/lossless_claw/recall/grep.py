@@ -77,6 +77,7 @@ def grep(
         CursorError: If the cursor belongs to another query.
     """
     arguments.text(pattern, "pattern")
+    arguments.numbers(conversations, "conversations")
     arguments.one_of(mode, "mode", ("full_text", "regex"))
     arguments.whole(limit, "limit", MOST)
     arguments.cursor(cursor)

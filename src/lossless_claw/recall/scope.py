@@ -45,6 +45,7 @@ def find(store: Store, node: str, conversations: Collection[int] | None) -> Summ
         MessageNotFoundError: If there is no such message within reach.
     """
     arguments.text(node, "node")
+    arguments.numbers(conversations, "conversations")
     name = node.strip()
     if _SUMMARY.fullmatch(name):
         return _summary(store, name, conversations)

@@ -69,7 +69,7 @@ class Conversations:
             row = connection.execute(
                 f"""SELECT {_COLUMNS} FROM conversations WHERE session_key = ?
                 ORDER BY active DESC, created_at DESC, conversation_id DESC LIMIT 1""",
-                (session_key,),
+                (storable(session_key),),
             ).fetchone()
         return None if row is None else _conversation(row)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from lossless_claw.message.encoding import storable
 from lossless_claw.store.sqlite import Database
 
 
@@ -55,7 +56,7 @@ class Sources:
                 soft_reset_pruned_at = CASE WHEN session_file_path = excluded.session_file_path
                 THEN soft_reset_pruned_at END, updated_at = datetime('now')""",
                 (source.conversation, source.path, source.size, source.mtime_ms, source.processed,
-                 header_id, source.conversation),
+                 header_id and storable(header_id), source.conversation),
             )  # fmt: skip
             connection.execute(
                 """UPDATE conversations SET bootstrapped_at = coalesce(bootstrapped_at, ?)

@@ -43,3 +43,12 @@ def test_a_wrong_argument_is_named(
         engine.conversation("agent:main").append([{"role": "user", "content": "hello"}])
         with pytest.raises(error, match=name):
             call(engine)
+
+
+@pytest.mark.parametrize("given", [1, "a", [1, "a"], [[1]], {1: 2}, [True]])
+def test_conversations_are_a_list_of_numbers(given: Any) -> None:
+    with Engine.open(":memory:") as engine:
+        engine.conversation("agent:main").append([{"role": "user", "content": "hello"}])
+        for call in (engine.grep, engine.ask, engine.describe, engine.expand):
+            with pytest.raises(UsageError, match="conversations"):
+                call("msg_1", conversations=given)  # type: ignore[operator]

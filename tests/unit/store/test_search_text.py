@@ -93,3 +93,12 @@ def test_age_pulls_a_score_down():
 def test_a_foreign_cursor_is_a_cursor_error(text):
     with pytest.raises(CursorError):
         cursor.decode("mark", text)
+
+
+def test_a_word_inside_another_word_is_not_held():
+    assert search_text("listening on 80801", [(None, None, '"8080"')]) == (
+        'listening on 80801\n"8080"'
+    )
+    assert search_text("please concatenate", [(None, "cat", None)]) == "please concatenate\ncat"
+    assert search_text("80801 8080", [(None, "8080", None)]) == "80801 8080"
+    assert search_text("first\nsecond", [("second", None, None)]) == "first\nsecond"

@@ -62,10 +62,24 @@ def _columns(part: Part) -> Columns:
 
 def _is_held(column: str, content: str, last: str) -> bool:
     # Only content and the piece before: of a thousand parts, each with each is a million reads.
-    if column in content or column in last:
+    if _stands_in(column, content) or _stands_in(column, last):
         return True
     # Outputs are often stored as the JSON text of the very string that content is.
-    return column.startswith('"') and ((bare := _unquoted(column)) in content or bare in last)
+    if not column.startswith('"'):
+        return False
+    bare = _unquoted(column)
+    return _stands_in(bare, content) or _stands_in(bare, last)
+
+
+def _stands_in(text: str, piece: str) -> bool:
+    """Whether *text* stands in *piece* between blanks: 8080 is no word of 80801."""
+    begin = piece.find(text)
+    while begin >= 0:
+        end = begin + len(text)
+        if piece[max(0, begin - 1) : begin].strip() == "" and piece[end : end + 1].strip() == "":
+            return True
+        begin = piece.find(text, end)
+    return False
 
 
 def _unquoted(column: str) -> str:
