@@ -348,3 +348,15 @@ def test_a_turn_succeeds_when_only_the_indexing_after_it_fails(tmp_path, caplog)
             assert done.added == 25
         assert sum(1 for _ in chat.messages()) == 86 * 25
     assert "the search indexes stay behind" in caplog.text
+
+
+def test_a_missing_index_is_a_finding_and_no_error(tmp_path):
+    path = tmp_path / "lcm.db"
+    with lcm.open(path) as engine:
+        engine.conversation("lane").append([{"role": "user", "content": "hello"}])
+    with sqlite3.connect(path) as file:
+        file.execute("DROP TABLE messages_fts")
+    with lcm.open(path) as engine:
+        found = {check.name: check for check in engine.verify().checks}
+    assert found["search"].examples == ("the table messages_fts is missing",)
+    assert found["messages"].faults == 0

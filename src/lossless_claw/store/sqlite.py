@@ -24,6 +24,7 @@ from lossless_claw.errors import (
     StoreFullError,
     StoreOpenError,
     StoreReadOnlyError,
+    UsageError,
 )
 
 BUSY_MS = 30_000
@@ -245,6 +246,8 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
+        except OverflowError as error:
+            raise UsageError("a number is larger than SQLite's, 64 bits") from error
 
 
 class _Given:

@@ -18,6 +18,7 @@ from lossless_claw.message.original import DamagedError, restore
 from lossless_claw.message.parts import single_text
 from lossless_claw.model import Part, Raw
 from lossless_claw.store.messages import rebuilt
+from lossless_claw.store.search.rows import usable
 from lossless_claw.store.search.text import search_text
 from lossless_claw.store.sqlite import Database
 
@@ -72,7 +73,7 @@ def verify(database: Database, progress: Progress | None = None) -> Verification
     """
     with database.snapshot() as connection:
         checks = [
-            *_check_messages(connection, progress, has_fts5=database.has_fts5),
+            *_check_messages(connection, progress, database),
             *(_check_query(connection, query) for query in _QUERIES),
             _check_graph(connection),
             _check_file(connection),
@@ -94,15 +95,18 @@ class _Stored(NamedTuple):
 
 
 def _check_messages(
-    connection: sqlite3.Connection, progress: Progress | None, *, has_fts5: bool
+    connection: sqlite3.Connection, progress: Progress | None, database: Database
 ) -> Iterator[Check]:
     intact = _Tally("messages", "every message restores to its original, by hash")
     indexed = _Tally("search", "every message with text is in the full-text index, once")
+    has_index = usable(connection, database).words
+    if database.has_fts5 and not has_index:
+        indexed.fault("the table messages_fts is missing")
     for page in _pages(connection):
-        found = _indexed(connection, page) if has_fts5 else set()
+        found = _indexed(connection, page) if has_index else set()
         for stored in page:
             _check_message(stored, intact)
-            if has_fts5:
+            if has_index:
                 _check_indexed(stored, found, indexed)
         if progress is not None:
             progress(len(page))

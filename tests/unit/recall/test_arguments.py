@@ -29,6 +29,8 @@ CALLS: list[tuple[str, Callable[[Engine], Any], type[UsageError]]] = [
     ("token_cap", lambda e: e.expand("msg_1", token_cap=0), UsageError),
     ("level", lambda e: e.expand("msg_1", level="leaf"), UsageError),
     ("cursor", lambda e: e.expand("msg_1", cursor=b"x"), CursorError),
+    ("64 bits", lambda e: e.chat(conversation_id=10**20), UsageError),
+    ("limit", lambda e: e.grep("a", limit=10**5000), UsageError),
     ("question", lambda e: e.ask(None), UsageError),  # type: ignore[arg-type]
     ("limit", lambda e: e.ask("a", limit=0), UsageError),
     ("passage_tokens", lambda e: e.ask("a", passage_tokens="many"), UsageError),
