@@ -360,3 +360,16 @@ def test_a_missing_index_is_a_finding_and_no_error(tmp_path):
         found = {check.name: check for check in engine.verify().checks}
     assert found["search"].examples == ("the table messages_fts is missing",)
     assert found["messages"].faults == 0
+
+
+def test_a_session_id_may_hold_a_lone_surrogate(tmp_path):
+    path = tmp_path / "session.jsonl"
+    path.write_text(
+        '{"type":"session","version":3,"id":"\\ud800","timestamp":"2026-01-01T00:00:00Z"}\n'
+        '{"type":"message","id":"a","parentId":null,"timestamp":"2026-01-01T00:00:00Z",'
+        '"message":{"role":"user","content":"hi"}}\n'
+    )
+    with lcm.open(":memory:") as engine:
+        assert [item.added for item in engine.import_file(path)] == [1]
+        assert [item.added for item in engine.import_file(path)] == [0]
+        assert engine.verify().ok

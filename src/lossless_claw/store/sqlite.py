@@ -248,6 +248,8 @@ class Database:
             raise translate(error, self.path) from error
         except OverflowError as error:
             raise UsageError("a number is larger than SQLite's, 64 bits") from error
+        except UnicodeEncodeError as error:
+            raise UsageError("a name holds a lone surrogate: it is no Unicode text") from error
 
 
 class _Given:
