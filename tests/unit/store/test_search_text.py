@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,3 +104,16 @@ def test_a_word_inside_another_word_is_not_held():
     assert search_text("please concatenate", [(None, "cat", None)]) == "please concatenate\ncat"
     assert search_text("80801 8080", [(None, "8080", None)]) == "80801 8080"
     assert search_text("first\nsecond", [("second", None, None)]) == "first\nsecond"
+
+
+def test_an_empty_output_says_nothing():
+    assert search_text("hello", [(None, None, '""')]) == "hello"
+    assert search_text("xa a a", [("a a", None, None)]) == "xa a a"
+
+
+@given(st.text(alphabet="ab ", max_size=8), st.lists(st.text(alphabet="ab ", max_size=4)))
+def test_every_word_of_an_output_is_a_word_of_the_search_text(content, outputs):
+    # An output is stored as JSON text, and may be left out for the content that it quotes.
+    found = search_text(content, [(None, None, json.dumps(output)) for output in outputs])
+    words = {word for output in outputs for word in output.split()}
+    assert words <= set(found.replace('"', " ").split())

@@ -73,12 +73,14 @@ def _is_held(column: str, content: str, last: str) -> bool:
 
 def _stands_in(text: str, piece: str) -> bool:
     """Whether *text* stands in *piece* between blanks: 8080 is no word of 80801."""
+    if not text:
+        return True
     begin = piece.find(text)
     while begin >= 0:
         end = begin + len(text)
         if piece[max(0, begin - 1) : begin].strip() == "" and piece[end : end + 1].strip() == "":
             return True
-        begin = piece.find(text, end)
+        begin = piece.find(text, begin + 1)
     return False
 
 
