@@ -80,7 +80,7 @@ def _stands_in(text: str, piece: str) -> bool:
         end = begin + len(text)
         if piece[max(0, begin - 1) : begin].strip() == "" and piece[end : end + 1].strip() == "":
             return True
-        begin = piece.find(text, begin + 1)
+        begin = piece.find(text, end)  # linear: a match inside a match is not worth a hang
     return False
 
 
